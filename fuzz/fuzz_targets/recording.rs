@@ -5,7 +5,7 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use trace_io::recording::{Metadata, Reader, Writer};
+use trace_io::recording::{Metadata, Reader, RecordingWriter};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(reader) = Reader::new(bytes) {
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-    let mut writer = Writer::new(Cursor::new(Vec::new()), Metadata::default(), 1).expect("a vector takes all");
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), Metadata::default(), 1).expect("a vector takes all");
     if writer.block(1, 1, &words).is_err() {
         return;
     }

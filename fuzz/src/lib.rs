@@ -2,7 +2,7 @@
 
 pub mod find_copies;
 
-use trace_io::trace::{Format, Reader, Record, Writer};
+use trace_io::trace::{Format, Reader, Record, TraceWriter};
 
 /// Any bytes are records of a format and an error, or an end. If the format is written, the records
 /// are written and read back as they were.
@@ -13,7 +13,7 @@ pub fn read_and_write_back(name: &str, bytes: &[u8]) {
     if !format.is_written() || records.is_empty() {
         return;
     }
-    let mut writer = Writer::new(Vec::new(), format);
+    let mut writer = TraceWriter::new(Vec::new(), format);
     for record in &records {
         writer.write_record(record).expect("a format expresses what it reads");
     }

@@ -51,7 +51,7 @@ pub fn count() -> ExitCode {
 }
 
 /// A file of a crate, without its tests.
-struct Source {
+struct SourceFile {
     package: String,
     path: PathBuf,
     /// All lines.
@@ -63,7 +63,7 @@ struct Source {
 }
 
 /// The files of all crates in a directory, without test modules.
-fn sources(folder: &Path) -> Result<Vec<Source>, String> {
+fn sources(folder: &Path) -> Result<Vec<SourceFile>, String> {
     let mut sources = Vec::new();
     for package in entries(folder)? {
         let mut files = Vec::new();
@@ -80,7 +80,7 @@ fn sources(folder: &Path) -> Result<Vec<Source>, String> {
             let outline = Outline::of(&tree);
             tests.extend(outline.test_modules.iter().map(|module| module_folder(&path).join(module)));
             let code = outline.code_lines(&text, &tree);
-            found.push(Source {
+            found.push(SourceFile {
                 package: name.clone(),
                 lines: text.lines().count(),
                 code,

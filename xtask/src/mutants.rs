@@ -82,7 +82,7 @@ impl Shard {
 
 /// Outcome of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum MutantOutcome {
     /// A test failed.
     Caught,
     /// All tests passed.
@@ -93,16 +93,17 @@ enum Outcome {
     Unviable,
 }
 
-impl Outcome {
-    const ALL: [Outcome; 4] = [Outcome::Caught, Outcome::Survived, Outcome::Timeout, Outcome::Unviable];
+impl MutantOutcome {
+    const ALL: [MutantOutcome; 4] =
+        [MutantOutcome::Caught, MutantOutcome::Survived, MutantOutcome::Timeout, MutantOutcome::Unviable];
 
     /// Name in the state file, and of cargo-mutants' list of these mutants.
     const fn name(self) -> &'static str {
         match self {
-            Outcome::Caught => "caught",
-            Outcome::Survived => "missed",
-            Outcome::Timeout => "timeout",
-            Outcome::Unviable => "unviable",
+            MutantOutcome::Caught => "caught",
+            MutantOutcome::Survived => "missed",
+            MutantOutcome::Timeout => "timeout",
+            MutantOutcome::Unviable => "unviable",
         }
     }
 }
@@ -114,7 +115,7 @@ struct Campaign {
     directory: PathBuf,
     /// All mutants of the crate, by their names in cargo-mutants, in its order.
     mutants: Vec<String>,
-    outcomes: BTreeMap<String, Outcome>,
+    outcomes: BTreeMap<String, MutantOutcome>,
 }
 
 /// Runs cargo-mutants on each crate, and prints the totals and the survivors.
@@ -192,7 +193,7 @@ impl Campaign {
 
     /// Adds the outcomes of cargo-mutants' last run, and writes the state.
     fn add_outcomes(&mut self) -> Result<(), String> {
-        for outcome in Outcome::ALL {
+        for outcome in MutantOutcome::ALL {
             let list = read(&self.directory.join(format!("mutants.out/{}.txt", outcome.name())))?;
             self.outcomes.extend(list.lines().map(|mutant| (mutant.to_owned(), outcome)));
         }
@@ -205,8 +206,8 @@ impl Campaign {
     fn untested(&self, shard: Shard, again: bool) -> Vec<&str> {
         let open = |mutant: &str| match self.outcomes.get(mutant) {
             None => true,
-            Some(Outcome::Survived | Outcome::Timeout) => again,
-            Some(Outcome::Caught | Outcome::Unviable) => false,
+            Some(MutantOutcome::Survived | MutantOutcome::Timeout) => again,
+            Some(MutantOutcome::Caught | MutantOutcome::Unviable) => false,
         };
         let in_shard = self.mutants.iter().enumerate().filter(|(number, _)| shard.holds(*number));
         in_shard.map(|(_, mutant)| mutant.as_str()).filter(|mutant| open(mutant)).collect()
@@ -245,13 +246,13 @@ impl Campaign {
     /// Number of mutants, with each outcome and without.
     fn totals(&self) -> String {
         let count = |outcome| self.mutants.iter().filter(|&one| self.outcomes.get(one).copied() == outcome).count();
-        let [caught, survived, timeout, unviable] = Outcome::ALL.map(|outcome| count(Some(outcome)));
+        let [caught, survived, timeout, unviable] = MutantOutcome::ALL.map(|outcome| count(Some(outcome)));
         let counts = [self.mutants.len(), caught, unviable, timeout, survived, count(None)];
         row(&self.package, counts.map(|count| count.to_string()))
     }
 
     fn survivors(&self) -> impl Iterator<Item = String> {
-        let survived = |mutant: &&String| self.outcomes.get(*mutant) == Some(&Outcome::Survived);
+        let survived = |mutant: &&String| self.outcomes.get(*mutant) == Some(&MutantOutcome::Survived);
         self.mutants.iter().filter(survived).map(|mutant| format!("survived: {mutant}"))
     }
 
@@ -276,8 +277,8 @@ fn report(campaigns: &[Campaign]) -> Vec<String> {
 }
 
 /// Parses a state file. Invalid outcomes are omitted, so that their mutants are tested again.
-fn parsed(text: &str) -> BTreeMap<String, Outcome> {
-    let outcome = |name: &str| Outcome::ALL.into_iter().find(|outcome| outcome.name() == name);
+fn parsed(text: &str) -> BTreeMap<String, MutantOutcome> {
+    let outcome = |name: &str| MutantOutcome::ALL.into_iter().find(|outcome| outcome.name() == name);
     let lines = text.lines().filter_map(|line| line.split_once('\t'));
     lines.filter_map(|(name, mutant)| Some((mutant.to_owned(), outcome(name)?))).collect()
 }

@@ -18,7 +18,7 @@ const BENCHMARK: [&str; 2] = ["2", "200"];
 const TOLERANCE: usize = 5;
 const PAGE_BYTES: u64 = 4096;
 
-type Page = [u8; PAGE_BYTES as usize];
+type PageImage = [u8; PAGE_BYTES as usize];
 
 /// Records the fork benchmark with each recorder that the machine has, and a guest.
 pub fn check() -> ExitCode {
@@ -145,7 +145,7 @@ struct Recorded {
     /// Pages that each forked process shares with its parent at first.
     shared: BTreeMap<u32, BTreeSet<u64>>,
     /// Contents of the pages that each process has written, if they were recorded.
-    contents: BTreeMap<u32, BTreeMap<u64, Page>>,
+    contents: BTreeMap<u32, BTreeMap<u64, PageImage>>,
 }
 
 impl Recorded {
@@ -228,7 +228,7 @@ impl Recorded {
 }
 
 /// FNV-1a over the words of a page, as in `fork-benchmark.c`.
-fn checksum(page: &Page) -> u64 {
+fn checksum(page: &PageImage) -> u64 {
     let words = page.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
     words.fold(0xcbf2_9ce4_8422_2325, |sum, word| (sum ^ word).wrapping_mul(0x0100_0000_01b3))
 }

@@ -181,7 +181,7 @@ impl RunFormat {
 
 /// How everything else is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// Tables of text
     #[default]
     Table,
@@ -189,15 +189,15 @@ pub enum Format {
     Json,
 }
 
-impl Format {
+impl OutputFormat {
     /// The output of a command: tables of text, or JSON.
     ///
     /// # Errors
     /// The value cannot be represented in JSON.
     pub fn render(self, table: impl FnOnce() -> String, json: &impl Serialize) -> Result<String, Failure> {
         match self {
-            Format::Table => Ok(table()),
-            Format::Json => Ok(serde_json::to_string_pretty(json).map_err(Failure::new)? + "\n"),
+            OutputFormat::Table => Ok(table()),
+            OutputFormat::Json => Ok(serde_json::to_string_pretty(json).map_err(Failure::new)? + "\n"),
         }
     }
 }
@@ -314,7 +314,7 @@ impl TypedValueParser for BinParser {
 pub struct SystemsArgs {
     /// Format of the list
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
 }
 
 /// `completions`.

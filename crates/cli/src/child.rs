@@ -12,9 +12,9 @@ use rowclone_config::Failure;
 use rowclone_config::library::locked;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// A process in a group of its own. The group is killed when this is dropped before [`Group::ended`].
+/// A process in a group of its own. The group is killed when this is dropped before [`ProcessGroup::ended`].
 #[derive(Debug)]
-pub struct Group {
+pub struct ProcessGroup {
     child: Child,
     has_ended: bool,
 }
@@ -30,19 +30,19 @@ pub fn kill_all() {
 /// Interval at which a process is asked whether it has ended.
 pub const POLL: Duration = Duration::from_millis(10);
 
-impl Group {
+impl ProcessGroup {
     /// Starts a command in a group of its own.
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn spawn(command: &mut Command) -> io::Result<Group> {
+    pub fn spawn(command: &mut Command) -> io::Result<ProcessGroup> {
         // A process of another group that reads from the terminal would be stopped.
         if io::stdin().is_terminal() {
             command.stdin(Stdio::null());
         }
         let child = command.process_group(0).spawn()?;
         locked(&GROUPS).insert(child.id());
-        Ok(Group { child, has_ended: false })
+        Ok(ProcessGroup { child, has_ended: false })
     }
 
     /// Number of the process.
@@ -83,7 +83,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         locked(&GROUPS).remove(&self.child.id());
         if !self.has_ended {

@@ -6,29 +6,29 @@ use dram_spec::{Channel, Cycle, Dialect, Issued, System};
 use rowclone_config::{Failure, file};
 use trace_io::Text;
 use trace_io::command_log::LogReader;
-use trace_io::commands::{FORMATS, FileRank, Format, Peeked, TraceReader};
+use trace_io::commands::{CommandFormat, FORMATS, FileRank, Peeked, TraceReader};
 
 use crate::args::TraceSystemArgs;
 use crate::formats::{name_of, refused};
 
 /// The flag that chooses an input format, and the chosen format, if any.
-pub type Choice = (&'static str, Option<&'static Format>);
+pub type Choice = (&'static str, Option<&'static CommandFormat>);
 
 /// A command trace that is being read.
 #[derive(Debug)]
 pub struct CommandTrace {
     file: PathBuf,
     /// Format of the trace.
-    pub format: &'static Format,
+    pub format: &'static CommandFormat,
     /// The memory system that executed the commands.
     pub system: System,
-    input: Input,
+    input: CommandInput,
     /// Memory that the trace covers: the channel, rank and mode of its commands, if the trace has one.
     place: FileRank,
 }
 
 #[derive(Debug)]
-enum Input {
+enum CommandInput {
     Log(LogReader<Peeked<Text<file::Input>>>),
     Trace(TraceReader<Text<file::Input>>),
 }
@@ -53,7 +53,7 @@ impl CommandTrace {
             }
             let log = LogReader::new(bytes).map_err(|error| refused(path, &error))?;
             let system = log.header().system.clone();
-            return Ok(CommandTrace { file: path.to_owned(), format, system, input: Input::Log(log), place });
+            return Ok(CommandTrace { file: path.to_owned(), format, system, input: CommandInput::Log(log), place });
         }
         let Some(system) = system.read()? else {
             let message = format!("a trace of the format `{}` names no memory system", format.name);
@@ -62,38 +62,38 @@ impl CommandTrace {
         };
         let system = system.memory.system().clone();
         let reader = TraceReader::new(bytes, format, place, &system).ok_or_else(|| not_read(path, format))?;
-        Ok(CommandTrace { file: path.to_owned(), format, system, input: Input::Trace(reader), place })
+        Ok(CommandTrace { file: path.to_owned(), format, system, input: CommandInput::Trace(reader), place })
     }
 
     /// The dialect of the trace: that of a log's header; the standard for other traces.
     pub const fn dialect(&self) -> Dialect {
         match &self.input {
-            Input::Log(log) => log.header().dialect,
-            Input::Trace(_) => Dialect::Jedec,
+            CommandInput::Log(log) => log.header().dialect,
+            CommandInput::Trace(_) => Dialect::Jedec,
         }
     }
 
     /// Line of the last command, counted from 1.
     pub const fn line(&self) -> u64 {
         match &self.input {
-            Input::Log(log) => log.line(),
-            Input::Trace(trace) => trace.line(),
+            CommandInput::Log(log) => log.line(),
+            CommandInput::Trace(trace) => trace.line(),
         }
     }
 
     /// End of the run, if the trace names it. Known after the last command.
     pub fn end(&self) -> Option<Cycle> {
         match &self.input {
-            Input::Log(log) => log.header().end,
-            Input::Trace(trace) => trace.end(),
+            CommandInput::Log(log) => log.header().end,
+            CommandInput::Trace(trace) => trace.end(),
         }
     }
 
     /// Name of the end of the run in the trace, and the help for an end that is too early.
     pub const fn end_name(&self) -> (&'static str, &'static str) {
         match &self.input {
-            Input::Log(_) => ("`end_cycle`", "correct it, or write `# end_cycle = unknown`"),
-            Input::Trace(_) => ("`END`", "correct it, or leave it out"),
+            CommandInput::Log(_) => ("`end_cycle`", "correct it, or write `# end_cycle = unknown`"),
+            CommandInput::Trace(_) => ("`END`", "correct it, or leave it out"),
         }
     }
 
@@ -105,10 +105,10 @@ impl CommandTrace {
     pub fn next(&mut self) -> Result<Option<Issued>, Failure> {
         let fault = |error| refused(&self.file, &error);
         let issued = match &mut self.input {
-            Input::Log(log) => log.next().transpose().map_err(fault)?,
-            Input::Trace(trace) => trace.next().transpose().map_err(fault)?,
+            CommandInput::Log(log) => log.next().transpose().map_err(fault)?,
+            CommandInput::Trace(trace) => trace.next().transpose().map_err(fault)?,
         };
-        if let (Input::Trace(_), Some(issued)) = (&self.input, &issued) {
+        if let (CommandInput::Trace(_), Some(issued)) = (&self.input, &issued) {
             self.place = FileRank { channel: issued.channel, ..self.place };
         }
         Ok(issued)
@@ -128,11 +128,11 @@ impl CommandTrace {
 }
 
 /// The format of a file: that of the flag, or the only one that matches.
-fn format_of(file: &Path, head: &[u8], (flag, chosen): Choice) -> Result<&'static Format, Failure> {
+fn format_of(file: &Path, head: &[u8], (flag, chosen): Choice) -> Result<&'static CommandFormat, Failure> {
     if let Some(format) = chosen {
         return Ok(format);
     }
-    match &Format::candidates(head, &name_of(file))[..] {
+    match &CommandFormat::candidates(head, &name_of(file))[..] {
         [format] if format.is_read() => Ok(format),
         [format] => Err(not_read(file, format)),
         [] => Err(Failure::at(file, "is no command trace of a known format")
@@ -145,12 +145,12 @@ fn format_of(file: &Path, head: &[u8], (flag, chosen): Choice) -> Result<&'stati
     }
 }
 
-fn not_read(file: &Path, format: &Format) -> Failure {
+fn not_read(file: &Path, format: &CommandFormat) -> Failure {
     Failure::at(file, format_args!("the format `{}` is written, but not read", format.name))
         .with_help("give the command log that it was written from")
 }
 
 /// The names of formats that are read.
-fn names<'a>(formats: impl Iterator<Item = &'a Format>) -> String {
+fn names<'a>(formats: impl Iterator<Item = &'a CommandFormat>) -> String {
     formats.filter(|format| format.is_read()).map(|format| format!("`{}`", format.name)).collect::<Vec<_>>().join(", ")
 }

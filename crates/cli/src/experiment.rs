@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::EventSink;
 use indicatif::{ProgressBar, ProgressStyle};
 use rowclone_config::{AtomicFile, Failure, Scenario, Variant};
-use rowclone_sim::{Attachments, Experiment, Outcome, Progress, Shared, dialect};
+use rowclone_sim::{Attachments, Experiment, Outcome, RunProgress, Shared, dialect};
 use trace_io::command_log::LogWriter;
 
 /// Optional checks and outputs of a run.
@@ -49,7 +49,7 @@ pub fn run<'a>(
     let log = log.map(|file| LogWriter::new(file, system, dialect(variant.policy))).transpose();
     let mut log = log.map_err(writing)?;
     let requests = OnceCell::new();
-    let show = |progress: Progress| {
+    let show = |progress: RunProgress| {
         let shown = progress.total.filter(|&total| total >= SHOWN_FROM_REQUESTS);
         let new = || shown.map_or_else(ProgressBar::hidden, |total| bar(variant, total));
         requests.get_or_init(new).set_position(progress.done);

@@ -36,9 +36,9 @@ pub struct FileFormat {
     pub is_written: bool,
 }
 
-impl From<&'static commands::Format> for FileFormat {
-    fn from(format: &'static commands::Format) -> FileFormat {
-        let commands::Format { name, extensions, is_written, .. } = *format;
+impl From<&'static commands::CommandFormat> for FileFormat {
+    fn from(format: &'static commands::CommandFormat) -> FileFormat {
+        let commands::CommandFormat { name, extensions, is_written, .. } = *format;
         FileFormat { name, family: Family::Commands, extensions, is_read: format.is_read(), is_written }
     }
 }
@@ -82,7 +82,7 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
     let unreadable = |source: std::io::Error| Failure::reading(path, &source);
     let bytes = Peeked::new(Text::new(file::open(path).map_err(unreadable)?).map_err(unreadable)?);
     let name = name_of(path);
-    let commands = commands::Format::matching(bytes.head(), &name).into_iter().map(FileFormat::from);
+    let commands = commands::CommandFormat::matching(bytes.head(), &name).into_iter().map(FileFormat::from);
     let memory = match trace::Reader::with_name(bytes.head(), path) {
         Ok(mut reader) => reader.next().and_then(Result::ok).map(|_| FileFormat::from(reader.format())),
         Err(error) if matches!(error.kind(), ErrorKind::Ambiguous) => {
@@ -126,7 +126,7 @@ pub fn refused(path: &Path, error: &LineError) -> Failure {
 /// The error for a trace that is given as a scenario; none if the file is no trace.
 pub fn trace_for_scenario(path: &Path) -> Option<Failure> {
     let bytes = Peeked::new(Text::new(file::open(path).ok()?).ok()?);
-    if let [format, ..] = commands::Format::matching(bytes.head(), &name_of(path))[..] {
+    if let [format, ..] = commands::CommandFormat::matching(bytes.head(), &name_of(path))[..] {
         let message = format!("is a command trace of the format `{}`, and no scenario", format.name);
         return Some(
             Failure::at(path, message).with_help(format!("check it with `rowclone-sim check {}`", path.display())),

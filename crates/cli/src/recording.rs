@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rowclone_config::{AtomicFile, Existing, Failure, file};
-use trace_io::recording::{MAGIC, Metadata, Reader, Writer};
+use trace_io::recording::{MAGIC, Metadata, Reader, RecordingWriter};
 use trace_io::{ErrorKind, LineError, Text};
 
 use crate::output::message;
@@ -42,7 +42,7 @@ pub const LEVEL: i32 = 3;
 
 /// Writer of a recording to a file that appears under its name when it is complete.
 pub struct RecordingFile {
-    writer: Writer<File>,
+    writer: RecordingWriter<File>,
     file: AtomicFile,
     path: PathBuf,
 }
@@ -70,7 +70,7 @@ impl RecordingFile {
         let file = AtomicFile::create(path, Existing::with_force(is_forced))?;
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let body = tempfile::tempfile_in(directory).map_err(fault)?;
-        let writer = Writer::new(body, metadata, level).map_err(fault)?;
+        let writer = RecordingWriter::new(body, metadata, level).map_err(fault)?;
         Ok(RecordingFile { writer, file, path: path.to_owned() })
     }
 

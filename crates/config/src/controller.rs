@@ -3,7 +3,7 @@
 use dram_spec::{Cycles, PrechargePowerDown, Refresh};
 use energy::{Currents, PowerState};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
-use memctrl::policy::scheduler::{Candidacy, FrFcfs, SCHEDULERS, Scheduler, Setting, Unit};
+use memctrl::policy::scheduler::{Candidacy, FrFcfs, SCHEDULERS, Scheduler, Setting, SettingUnit};
 use memctrl::{ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
 use rowclone_sim::quantity::grouped;
 use rowclone_sim::{CYCLES_MAX, ControllerSettings, missing_current};
@@ -63,8 +63,8 @@ fn settings_of_schedulers() -> impl Iterator<Item = (&'static str, &'static Sett
 fn setting_key(scheduler: &str, setting: &Setting, default: u64) -> Key {
     let Setting { name, unit, least, most, is_required, about } = *setting;
     let holds = match unit {
-        Unit::Count => Holds::Count(least, most),
-        Unit::Clocks => Holds::Clocks(least, most),
+        SettingUnit::Count => Holds::Count(least, most),
+        SettingUnit::Clocks => Holds::Clocks(least, most),
     };
     let absent = if is_required { format!("required with `{scheduler}`") } else { grouped(default) };
     let about = format!("with `{scheduler}` only: {about}").leak();

@@ -220,13 +220,13 @@ impl Scenario {
     ) -> Result<Experiment<'_>, Failure> {
         let memory = &self.system.memory;
         let workload = match &self.workload {
-            Workload::Operations(listed) => rowclone_sim::Workload::Operations(listed.clone()),
+            Workload::Operations(listed) => rowclone_sim::Requests::Operations(listed.clone()),
             Workload::Made(settings) => {
-                rowclone_sim::Workload::Made { settings: settings.clone(), allocator: self.allocator_of(variant) }
+                rowclone_sim::Requests::Made { settings: settings.clone(), allocator: self.allocator_of(variant) }
             }
             Workload::Trace(TraceWorkload { path, format, unusable, timing, fault_ps, .. }) => {
                 let input = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-                rowclone_sim::Workload::Trace(rowclone_sim::Trace {
+                rowclone_sim::Requests::Trace(rowclone_sim::RecordedTrace {
                     name: path.display().to_string(),
                     text: text(input),
                     format: Some(format),
@@ -240,7 +240,7 @@ impl Scenario {
                 let machine = self.machine.as_ref().expect("programs have a machine");
                 let settings = programs::recording_settings(workload.copies, CopyMethod::of(variant.policy));
                 let programs = programs::of_workload(workload, machine, settings)?;
-                rowclone_sim::Workload::Programs(Box::new(Programs {
+                rowclone_sim::Requests::Programs(Box::new(Programs {
                     settings: variant.copier().applied_to(&machine.settings),
                     devices: machine.devices,
                     regions: vec![workload.region; programs.len()],

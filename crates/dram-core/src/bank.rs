@@ -7,11 +7,11 @@ use crate::history::Lasts;
 use crate::hold::Hold;
 
 /// Earliest cycle of each of the [`KEPT`] kinds of commands, and the rule that sets it.
-pub(crate) type Holds = [Hold; KEPT.len()];
+pub(crate) type BankHolds = [Hold; KEPT.len()];
 
 /// Delays some of the kinds, each by its gap after `at`.
 #[inline]
-pub(crate) fn raise(holds: &mut Holds, at: Cycle, gaps: &Gaps, raises: Raises) {
+pub(crate) fn raise(holds: &mut BankHolds, at: Cycle, gaps: &Gaps, raises: Raises) {
     for kept in 0..KEPT.len() {
         let hold = Hold::new(at, gaps[kept]);
         // A branch, because the vector instructions of the baseline have no maximum of 64-bit
@@ -24,7 +24,7 @@ pub(crate) fn raise(holds: &mut Holds, at: Cycle, gaps: &Gaps, raises: Raises) {
 
 /// Delays some of the kinds, each until its hold.
 #[inline]
-pub(crate) fn raise_to(holds: &mut Holds, to: &Holds, raises: Raises) {
+pub(crate) fn raise_to(holds: &mut BankHolds, to: &BankHolds, raises: Raises) {
     for kept in 0..KEPT.len() {
         if raises[kept] && to[kept] > holds[kept] {
             holds[kept] = to[kept];
@@ -57,10 +57,10 @@ impl Floor {
     }
 }
 
-/// [`Holds`] of the bank groups of a channel, and the same delays by [`Floor`].
+/// [`BankHolds`] of the bank groups of a channel, and the same delays by [`Floor`].
 #[derive(Debug)]
 pub(crate) struct Floors {
-    groups: [Holds; Topology::GROUPS_MAX],
+    groups: [BankHolds; Topology::GROUPS_MAX],
     groups_per_rank: u8,
 }
 
@@ -71,13 +71,13 @@ impl Floors {
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, group: GroupIndex) -> &mut Holds {
+    pub(crate) fn of_mut(&mut self, group: GroupIndex) -> &mut BankHolds {
         &mut self.groups[group.get() % Topology::GROUPS_MAX]
     }
 
     /// Those of all groups of a rank.
     #[inline]
-    pub(crate) fn of_rank_mut(&mut self, rank: u8) -> &mut [Holds] {
+    pub(crate) fn of_rank_mut(&mut self, rank: u8) -> &mut [BankHolds] {
         let groups = usize::from(self.groups_per_rank);
         &mut self.groups[usize::from(rank) * groups..][..groups]
     }
@@ -97,7 +97,7 @@ pub(crate) struct Bank {
     /// Cycle of the last activation of that row.
     pub(crate) activated: Cycle,
     pub(crate) group: GroupIndex,
-    pub(crate) holds: Holds,
+    pub(crate) holds: BankHolds,
     pub(crate) lasts: Lasts,
 }
 

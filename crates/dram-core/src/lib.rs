@@ -26,5 +26,5 @@ pub use device::{Device, Refusal};
 pub use dram_spec::Effect;
 pub use hold::Hold;
 pub use rank::{Power, RefreshLedger};
-pub use rules::{Kind, Maximum, Origin, Rule, Scope, Table, Term, When, maxima, rules_of, table};
+pub use rules::{Kind, Maximum, Origin, Rule, RuleTable, Scope, Term, When, maxima, rules_of, table};
 pub use timings::{P, Timings};

@@ -11,7 +11,7 @@ use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Cycles, Density, System, Width};
-use host::{Copier, Replay, ReplaySettings, Timing, UnusableRecords};
+use host::{Replay, ReplayCopier, ReplaySettings, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
 use memctrl::{Config, Controller};
@@ -60,7 +60,7 @@ fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
     let system = System::paper(2, Density::Gb2, Width::X8);
     let planner = Planner::new(AddressMap::preset(system.geometry, Preset::RowInterleaved), FaultyRows::default());
     let reader = Reader::new(File::open(path).expect("the file exists"), None).expect("its format is known");
-    let copier = if policy == BASELINE { Copier::Cpu } else { Copier::Controller };
+    let copier = if policy == BASELINE { ReplayCopier::Cpu } else { ReplayCopier::Controller };
     let settings = ReplaySettings {
         unusable: UnusableRecords::Skip,
         clock: system.clock(),

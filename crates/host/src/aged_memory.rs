@@ -91,7 +91,7 @@ impl AgedMemory {
 #[derive(Debug, Default)]
 pub struct AgedMemories {
     /// The latest memories, at most [`KEPT_MAX`], the oldest first.
-    kept: Mutex<Vec<Arc<Kept>>>,
+    kept: Mutex<Vec<Arc<KeptMemory>>>,
 }
 
 /// Memories kept: one of each policy.
@@ -99,7 +99,7 @@ const KEPT_MAX: usize = Policy::ALL.len();
 
 /// A memory and what determines it.
 #[derive(Debug)]
-struct Kept {
+struct KeptMemory {
     settings: AllocatorSettings,
     map: AddressMap,
     /// Empty until the first run has built it.
@@ -121,7 +121,7 @@ impl AgedMemories {
     }
 
     /// The entry of a memory, which may be empty.
-    fn entry(&self, settings: &AllocatorSettings, map: &AddressMap) -> Arc<Kept> {
+    fn entry(&self, settings: &AllocatorSettings, map: &AddressMap) -> Arc<KeptMemory> {
         let mut kept = self.kept.lock().expect("no call panics while it holds the lock");
         if let Some(equal) = kept.iter().find(|kept| kept.settings == *settings && kept.map == *map) {
             return Arc::clone(equal);
@@ -129,7 +129,7 @@ impl AgedMemories {
         if kept.len() == KEPT_MAX {
             kept.remove(0);
         }
-        let entry = Arc::new(Kept { settings: *settings, map: map.clone(), memory: OnceLock::new() });
+        let entry = Arc::new(KeptMemory { settings: *settings, map: map.clone(), memory: OnceLock::new() });
         kept.push(Arc::clone(&entry));
         entry
     }

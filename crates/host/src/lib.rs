@@ -21,8 +21,8 @@ pub use contents::Contents;
 pub use flat_memory::FlatMemory;
 pub use operation::{ListedOperation, OperationKind, OperationSpec, Place, PlacementError, SpecError, place};
 pub use replay::{
-    Copier, LateRecords, PageReport, RESERVED_PERCENT_MAX, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped,
-    Timing, TraceCounts, Unusable, UnusableRecords,
+    LateRecords, PageReport, RESERVED_PERCENT_MAX, Replay, ReplayCopier, ReplayError, ReplayOutcome, ReplaySettings,
+    Skipped, Timing, TraceCounts, Unusable, UnusableRecords,
 };
 pub use sequence::Sequence;
 pub use virtual_memory::{Owner, WrongByte};

@@ -13,7 +13,7 @@
 //! - An access is a read or a write of each line that contains a byte of it, or a read and the
 //!   simultaneous writeback of the line it evicts.
 //! - The instructions of a copy or fill are those that a CPU executes to perform it. They follow
-//!   the completion if the [`Copier`] is the CPU. (How far a real CPU overlaps the two depends on
+//!   the completion if the [`ReplayCopier`] is the CPU. (How far a real CPU overlaps the two depends on
 //!   the CPU; the replay does not overlap them.)
 //! - A record that reaches past the end of the usable memory or covers a reserved row is an error,
 //!   or is skipped and counted, by [`UnusableRecords`]. The instructions of a skipped access are still executed. A
@@ -40,7 +40,7 @@ use dram_spec::{RequestId, SourceId};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::ZeroOnFree;
 use rowclone::{Operation, Planner};
-use trace_io::trace::{Access, Addresses, Arrival, Event, Reader, Record};
+use trace_io::trace::{AccessKind, Addresses, Arrival, Event, Reader, Record};
 
 use crate::aged_memory::AgedMemories;
 use crate::contents::Contents;
@@ -55,7 +55,7 @@ pub use arrivals::LateRecords;
 pub use counts::{Skipped, TraceCounts};
 pub use error::{ReplayError, Unusable};
 pub use pages::PageReport;
-pub use settings::{Copier, RESERVED_PERCENT_MAX, ReplaySettings, Timing, UnusableRecords};
+pub use settings::{RESERVED_PERCENT_MAX, ReplayCopier, ReplaySettings, Timing, UnusableRecords};
 
 /// Counts of a replay: the records of the trace, and its pages.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ pub struct Replay<R: Read> {
     reader: Reader<R>,
     planner: Planner,
     unusable: UnusableRecords,
-    copier: Copier,
+    copier: ReplayCopier,
     /// Time of a page fault.
     fault: Cycles,
     arrivals: Arrivals,
@@ -130,7 +130,7 @@ struct Upcoming {
 #[derive(Clone, Debug)]
 enum Current {
     /// Lines of an access.
-    Lines(Lines),
+    Lines(AccessRest),
     /// Nothing is left.
     Nothing,
     /// [`Replay::operations`].
@@ -143,15 +143,15 @@ enum Current {
 #[derive(Clone, Copy, Debug)]
 enum Entered {
     /// An access.
-    Lines(Lines),
+    Lines(AccessRest),
     /// Another record, of which the first request is set or not.
     Other(bool),
 }
 
 /// The rest of an access: at least a line, or the writeback.
 #[derive(Clone, Copy, Debug)]
-struct Lines {
-    access: Access,
+struct AccessRest {
+    access: AccessKind,
     next: PhysicalAddress,
     /// Number of lines.
     left: u64,

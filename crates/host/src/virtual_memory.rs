@@ -50,7 +50,7 @@ pub struct WrongByte {
 
 /// The bytes of a page.
 #[derive(Clone, Debug)]
-enum Page {
+enum PageBytes {
     /// Those at reset of the frame.
     AtReset(Frame),
     /// Those of another page, which is no such page.
@@ -62,7 +62,7 @@ enum Page {
 #[derive(Debug)]
 pub(crate) struct ProcessMemories {
     contents: Contents,
-    pages: BTreeMap<(Owner, u64), Page>,
+    pages: BTreeMap<(Owner, u64), PageBytes>,
     /// The first wrong byte.
     pub(crate) wrong: Option<WrongByte>,
 }
@@ -75,9 +75,9 @@ impl ProcessMemories {
     /// Enters a page whose data existed before: those of its frame.
     pub(crate) fn find(&mut self, owner: Owner, page: u64, frame: Frame, physical: &FlatMemory) {
         let found = if physical.is_at_reset(frame) {
-            Page::AtReset(frame)
+            PageBytes::AtReset(frame)
         } else {
-            Page::Bytes(Rc::new(bytes_of(physical, frame)))
+            PageBytes::Bytes(Rc::new(bytes_of(physical, frame)))
         };
         self.pages.insert((owner, page), found);
     }
@@ -90,7 +90,7 @@ impl ProcessMemories {
 
     /// Gives a page the data of another, which may change.
     pub(crate) fn share(&mut self, page: (Owner, u64), source: (Owner, u64)) {
-        self.pages.insert(page, Page::Of(source.0, source.1));
+        self.pages.insert(page, PageBytes::Of(source.0, source.1));
     }
 
     /// Removes pages. Those that have their data keep them.
@@ -107,10 +107,10 @@ impl ProcessMemories {
 
     /// Gives the pages that have the data of some other pages data of their own.
     fn keep_shared(&mut self, owner: Owner, pages: &Range<u64>) {
-        let is_of = |data: &Page| matches!(data, Page::Of(of, page) if *of == owner && pages.contains(page));
+        let is_of = |data: &PageBytes| matches!(data, PageBytes::Of(of, page) if *of == owner && pages.contains(page));
         let kept: Vec<(Owner, u64)> = self.pages.iter().filter(|(_, data)| is_of(data)).map(|(key, _)| *key).collect();
         for key in kept {
-            self.pages.insert(key, Page::Bytes(self.page(key.0, key.1)));
+            self.pages.insert(key, PageBytes::Bytes(self.page(key.0, key.1)));
         }
     }
 
@@ -148,10 +148,10 @@ impl ProcessMemories {
         while !rest.is_empty() {
             let (key, within) = ((owner, at / FRAME_BYTES), (at % FRAME_BYTES) as usize);
             let (now, later) = rest.split_at(rest.len().min(FRAME_BYTES as usize - within));
-            if !matches!(self.pages.get(&key), Some(Page::Bytes(_))) {
-                self.pages.insert(key, Page::Bytes(self.page(owner, key.1)));
+            if !matches!(self.pages.get(&key), Some(PageBytes::Bytes(_))) {
+                self.pages.insert(key, PageBytes::Bytes(self.page(owner, key.1)));
             }
-            if let Some(Page::Bytes(data)) = self.pages.get_mut(&key) {
+            if let Some(PageBytes::Bytes(data)) = self.pages.get_mut(&key) {
                 // Only a page that another process has is copied.
                 Rc::make_mut(data)[within..within + now.len()].copy_from_slice(now);
             }
@@ -175,9 +175,9 @@ impl ProcessMemories {
     fn read_page(&self, owner: Owner, page: u64, bytes: Range<usize>, read: &mut Vec<u8>) {
         match self.pages.get(&(owner, page)) {
             None => read.resize(read.len() + bytes.len(), 0),
-            Some(Page::Bytes(data)) => read.extend_from_slice(&data[bytes]),
-            Some(Page::Of(owner, page)) => self.read_page(*owner, *page, bytes, read),
-            Some(Page::AtReset(frame)) => {
+            Some(PageBytes::Bytes(data)) => read.extend_from_slice(&data[bytes]),
+            Some(PageBytes::Of(owner, page)) => self.read_page(*owner, *page, bytes, read),
+            Some(PageBytes::AtReset(frame)) => {
                 let first = PhysicalAddress(frame.address().0 + bytes.start as u64);
                 for (line, part) in lines(first, bytes.len() as u64) {
                     read.extend_from_slice(&self.contents.line_at(line)[part]);
@@ -203,20 +203,20 @@ impl ProcessMemories {
 
     /// Compares a page with its frame.
     pub(crate) fn compare_page(&mut self, owner: Owner, page: u64, frame: Frame, physical: &FlatMemory) {
-        let is_untouched = matches!(self.pages.get(&(owner, page)), Some(Page::AtReset(known)) if *known == frame);
+        let is_untouched = matches!(self.pages.get(&(owner, page)), Some(PageBytes::AtReset(known)) if *known == frame);
         if !is_untouched || !physical.is_at_reset(frame) {
             self.compare(owner, page * FRAME_BYTES, &bytes_of(physical, frame));
         }
     }
 
     /// The pages of a process.
-    fn of(&self, owner: Owner) -> impl Iterator<Item = (u64, &Page)> {
+    fn of(&self, owner: Owner) -> impl Iterator<Item = (u64, &PageBytes)> {
         self.pages.range((owner, 0)..=(owner, u64::MAX)).map(|((_, page), data)| (*page, data))
     }
 
     fn page(&self, owner: Owner, page: u64) -> Rc<[u8; FRAME_BYTES as usize]> {
         match self.pages.get(&(owner, page)) {
-            Some(Page::Bytes(bytes)) => Rc::clone(bytes),
+            Some(PageBytes::Bytes(bytes)) => Rc::clone(bytes),
             _ => Rc::new(self.read(owner, page * FRAME_BYTES, FRAME_BYTES).try_into().expect("a page has these bytes")),
         }
     }
@@ -405,7 +405,7 @@ mod tests {
     use crate::workload::{
         Checkpoint, Deduplication, Fill, Fork, Gap, MachineClone, Migration, MoveTo, ProcessExits, Settings,
     };
-    use crate::{AllocatorSettings, Copier, Replay, ReplaySettings, Timing, UnusableRecords};
+    use crate::{AllocatorSettings, Replay, ReplayCopier, ReplaySettings, Timing, UnusableRecords};
 
     const BYTES: u64 = 63 * 4096;
 
@@ -451,7 +451,7 @@ mod tests {
             unusable: UnusableRecords::Refuse,
             clock: System::paper(1, Density::Gb1, Width::X8).clock(),
             timing: Timing::BackToBack,
-            copier: Copier::Controller,
+            copier: ReplayCopier::Controller,
             allocator: Some(allocator(copy_unit)),
             fault: Cycles(0),
         };

@@ -1,7 +1,7 @@
 //! Built-in workloads: requests generated from settings and a seed.
 //!
-//! [`Settings::source`] creates the [`Workload`], which the controller runs. Equal settings and
-//! seeds give equal requests. Workloads of processes use an allocator; [`Workload::into_outcome`]
+//! [`Settings::source`] creates the [`WorkloadSource`], which the controller runs. Equal settings and
+//! seeds give equal requests. Workloads of processes use an allocator; [`WorkloadSource::into_outcome`]
 //! returns its counts. Caches are not modeled: each line that a process stores is a write to the
 //! memory.
 
@@ -95,7 +95,7 @@ impl Settings {
         allocator: Option<&AllocatorSettings>,
         seed: u64,
         contents: Option<Contents>,
-    ) -> Result<Workload, WorkloadError> {
+    ) -> Result<WorkloadSource, WorkloadError> {
         self.source_with(&AgedMemories::default(), planner, allocator, seed, contents)
     }
 
@@ -111,7 +111,7 @@ impl Settings {
         allocator: Option<&AllocatorSettings>,
         seed: u64,
         contents: Option<Contents>,
-    ) -> Result<Workload, WorkloadError> {
+    ) -> Result<WorkloadSource, WorkloadError> {
         let properties = self.0.properties();
         if !properties.needs_allocator && allocator.is_some() {
             return Err(WorkloadError::NeedlessAllocator { workload: properties.name });
@@ -126,13 +126,13 @@ impl Settings {
         if let (None, Some(machine)) = (&check, generator.machine()) {
             machine.log.stop();
         }
-        Ok(Workload { generator, waits: properties.needs_allocator, check, contents, taken: 0 })
+        Ok(WorkloadSource { generator, waits: properties.needs_allocator, check, contents, taken: 0 })
     }
 }
 
 /// A workload as a request source.
 #[derive(Debug)]
-pub struct Workload {
+pub struct WorkloadSource {
     generator: Box<dyn RequestGenerator>,
     /// Whether requests wait for completions.
     waits: bool,
@@ -158,7 +158,7 @@ pub struct OsOutcome {
     pub report: Report,
 }
 
-impl Workload {
+impl WorkloadSource {
     /// Number of requests, if it is known in advance.
     pub fn requests(&self) -> Option<u64> {
         Some(self.generator.requests())
@@ -175,7 +175,7 @@ impl Workload {
     }
 }
 
-impl RequestSource for Workload {
+impl RequestSource for WorkloadSource {
     #[inline]
     fn next_arrival(&self) -> Option<Cycle> {
         self.generator.next_arrival()

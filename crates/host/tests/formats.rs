@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::sync::atomic::AtomicBool;
 
 use dram_spec::{AddressMap, CommandLog, Cycle, Cycles, EventSink};
-use host::{Copier, Replay, ReplaySettings, Timing, UnusableRecords};
+use host::{Replay, ReplayCopier, ReplaySettings, Timing, UnusableRecords};
 use memctrl::Controller;
 use rowclone::Operation;
 use trace_io::trace::{Format, Reader};
@@ -83,7 +83,7 @@ fn play(
         unusable: UnusableRecords::Refuse,
         clock: config.system.clock(),
         timing: Timing::BackToBack,
-        copier: Copier::Controller,
+        copier: ReplayCopier::Controller,
         allocator: None,
         fault: Cycles(0),
     };

@@ -62,7 +62,7 @@ impl Stamp {
 /// An access in a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueuedAccess {
-    pub(crate) access: Access,
+    pub(crate) access: LineAccess,
     stamp: Stamp,
     /// Cycle of the first row command issued for the access; [`Cycle::NEVER`] without any.
     pub(crate) first_command: Cycle,
@@ -100,7 +100,7 @@ pub(crate) enum RowOutcome {
 impl QueuedAccess {
     /// Creates an access as it enters its queue, without row commands.
     #[inline]
-    pub(crate) fn new(access: Access, stamp: Stamp) -> QueuedAccess {
+    pub(crate) fn new(access: LineAccess, stamp: Stamp) -> QueuedAccess {
         let (first_command, row, is_awaited) = (Cycle::NEVER, RowOutcome::Hit, false);
         QueuedAccess { access, stamp, first_command, in_bank: Links::NONE, in_row: Links::NONE, row, is_awaited }
     }
@@ -150,13 +150,13 @@ impl QueuedAccess {
 
 /// An access that has not entered its queue.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub(crate) struct LineAccess {
     pub(crate) id: RequestId,
     /// Arrival of its request; [`Cycle::NEVER`] until the acceptance of one without.
     pub(crate) arrival: Cycle,
     /// Address of its line.
     pub(crate) address: PhysicalAddress,
-    /// Slot of its request in the front end; from [`Access::UNREPORTED`] on if the line is the whole
+    /// Slot of its request in the front end; from [`LineAccess::UNREPORTED`] on if the line is the whole
     /// request and its completion is not reported.
     pub(crate) slot: u32,
     pub(crate) row: Row,
@@ -168,19 +168,19 @@ pub(crate) struct Access {
     pub(crate) filter: u8,
 }
 
-impl Access {
+impl LineAccess {
     /// No slot.
     pub(crate) const NO_SLOT: u32 = u32::MAX;
-    /// Slots from this one on are in no table: they are [`Access::NO_SLOT`], or number the data of
+    /// Slots from this one on are in no table: they are [`LineAccess::NO_SLOT`], or number the data of
     /// writes whose completion is only counted.
     pub(crate) const UNREPORTED: u32 = 1 << 31;
 
     /// No access.
-    pub(crate) const NONE: Access = Access {
+    pub(crate) const NONE: LineAccess = LineAccess {
         id: RequestId(0),
         arrival: Cycle::NEVER,
         address: PhysicalAddress(0),
-        slot: Access::NO_SLOT,
+        slot: LineAccess::NO_SLOT,
         row: Row(0),
         column: Column(0),
         source: SourceId(0),

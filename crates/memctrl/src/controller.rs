@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dram_core::{Cells, Device};
 use dram_spec::{Cycle, Cycles, EventSink};
 
-use crate::channel::{Channel, IssueEffect, Limits};
+use crate::channel::{Channel, Horizon, IssueEffect};
 use crate::config::Config;
 use crate::front_end::FrontEnd;
 use crate::policy::scheduler::Others;
@@ -198,7 +198,7 @@ impl Controller {
     #[inline]
     fn run_channel(&mut self, index: usize, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         while self.channels[index].wakes_at() < until {
-            until = until.min(self.step(index, Limits::until(until), wants, sink));
+            until = until.min(self.step(index, Horizon::until(until), wants, sink));
         }
         until
     }
@@ -216,9 +216,9 @@ impl Controller {
     /// Runs a channel up to its limits, or to a command that concerns the front end. Returns the cycle
     /// in which the front end reacts to it, if any.
     #[inline(always)]
-    fn step(&mut self, index: usize, limits: Limits, wants: Wants, sink: &mut impl EventSink) -> Cycle {
+    fn step(&mut self, index: usize, limits: Horizon, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         let (awaits, ends) = (self.front.awaited_kind(self.channels[index].id), self.front.may_end);
-        let limits = Limits { awaits, ends, wants_queues: wants.queues, ..limits };
+        let limits = Horizon { awaits, ends, wants_queues: wants.queues, ..limits };
         match self.channels[index].advance(&limits, &mut self.front.recorder.accesses, sink) {
             None => Cycle::NEVER,
             Some((at, IssueEffect::Entry)) => at + Cycles(1),
@@ -228,7 +228,7 @@ impl Controller {
 
     /// The channel that wakes first, and how far it can run, up to `until`, before another may affect it.
     #[inline(never)]
-    fn earliest_channel(&self, until: Cycle, wants_order: bool) -> (usize, Limits) {
+    fn earliest_channel(&self, until: Cycle, wants_order: bool) -> (usize, Horizon) {
         let (mut first, mut wakes_at, mut next) = (0, self.channels[0].wakes_at(), Cycle::NEVER);
         // When the first channel, and any other one, may affect the front end.
         let (mut affects, mut others_affect) = (self.channels[0].affects_from(), Cycle::NEVER);
@@ -254,7 +254,7 @@ impl Controller {
             let answered = Cycle(next.0.saturating_add(self.channels[first].least_latency().0));
             (answered, answered)
         };
-        (first, Limits { runs: runs.min(until), ..Limits::until(commands.min(until)) })
+        (first, Horizon { runs: runs.min(until), ..Horizon::until(commands.min(until)) })
     }
 
     /// The front end's part of a cycle, up to the requests that arrive in it. Returns whether the requester should

@@ -2,7 +2,7 @@
 
 use dram_spec::{BankIndex, BankSet, Column, Cycle, Cycles, PerBank, Row};
 
-use crate::access::{Access, AccessKind, Links, QueuedAccess, RowOutcome, Stamp};
+use crate::access::{AccessKind, LineAccess, Links, QueuedAccess, RowOutcome, Stamp};
 use crate::stats::Depth;
 use crate::stats::gauge::Gauge;
 
@@ -10,7 +10,7 @@ use crate::stats::gauge::Gauge;
 #[derive(Debug)]
 struct Queue {
     /// Accesses of each bank.
-    banks: PerBank<List>,
+    banks: PerBank<QueueList>,
     /// Banks with an access.
     pending: BankSet,
     queued: usize,
@@ -20,13 +20,13 @@ struct Queue {
     awaited: usize,
     lines: LineFilter,
     /// Accesses by [`row_hash`]: those to a row, and rarely those to others.
-    rows: Box<[List; ROW_HASHES]>,
+    rows: Box<[QueueList; ROW_HASHES]>,
 }
 
 /// A list of queued accesses: the places in the pool of the oldest and the newest; [`NOWHERE`] if it
 /// is empty.
 #[derive(Clone, Copy, Debug)]
-struct List {
+struct QueueList {
     oldest: u16,
     newest: u16,
 }
@@ -34,8 +34,8 @@ struct List {
 /// No place of the pool.
 const NOWHERE: u16 = u16::MAX;
 
-impl List {
-    const EMPTY: List = List { oldest: NOWHERE, newest: NOWHERE };
+impl QueueList {
+    const EMPTY: QueueList = QueueList { oldest: NOWHERE, newest: NOWHERE };
 
     /// Links the access at a place of the pool behind the newest. `links` are those of this list.
     #[inline]
@@ -107,13 +107,13 @@ pub(crate) struct Rows {
 impl Queue {
     fn new() -> Queue {
         Queue {
-            banks: PerBank::new(List::EMPTY),
+            banks: PerBank::new(QueueList::EMPTY),
             pending: BankSet::EMPTY,
             queued: 0,
             entries: Gauge::default(),
             awaited: 0,
             lines: [0; 1 << u8::BITS],
-            rows: Box::new([List::EMPTY; ROW_HASHES]),
+            rows: Box::new([QueueList::EMPTY; ROW_HASHES]),
         }
     }
 }
@@ -152,7 +152,7 @@ impl Queues {
     }
 
     #[inline]
-    fn list(&self, kind: AccessKind, bank: BankIndex) -> List {
+    fn list(&self, kind: AccessKind, bank: BankIndex) -> QueueList {
         self.side(kind).banks[bank]
     }
 
@@ -209,10 +209,10 @@ impl Queues {
 
     /// Queues an access that has taken its entry; returns its place in the pool.
     #[inline]
-    pub(crate) fn queue(&mut self, access: &Access, now: Cycle) -> u16 {
+    pub(crate) fn queue(&mut self, access: &LineAccess, now: Cycle) -> u16 {
         let order = if self.stamped.0 == now { self.stamped.1 } else { 0 };
         self.stamped = (now, order + 1);
-        let Access { kind, bank, row, filter, .. } = *access;
+        let LineAccess { kind, bank, row, filter, .. } = *access;
         let place = if self.free == NOWHERE { self.pool.len() as u16 } else { self.free };
         let side = &mut self.sides[kind as usize];
         side.lines[usize::from(filter)] += 1;
@@ -232,7 +232,7 @@ impl Queues {
     /// pool until another is queued.
     #[inline]
     pub(crate) fn remove(&mut self, place: u16, at: Cycle) {
-        let &QueuedAccess { access: Access { kind, bank, row, filter, .. }, in_bank, in_row, is_awaited, .. } =
+        let &QueuedAccess { access: LineAccess { kind, bank, row, filter, .. }, in_bank, in_row, is_awaited, .. } =
             self.get(place);
         let side = &mut self.sides[kind as usize];
         side.banks[bank].remove(&mut self.pool, in_bank, |access| &mut access.in_bank);

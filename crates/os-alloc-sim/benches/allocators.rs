@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Standard, Width};
-use os_alloc_sim::{Age, CopyUnit, FrameMap, FrameSet, Generator, Policy, Request, age};
+use os_alloc_sim::{Age, CopyUnit, FrameMap, FrameRequest, FrameSet, Generator, Policy, age};
 
 /// Frees and allocations per iteration, half each.
 const STEPS: u64 = 20_000;
@@ -39,7 +39,7 @@ fn churn(criterion: &mut Criterion) {
                     let victim = generator.below(held.len() as u32) as usize;
                     let source = held[generator.below(held.len() as u32) as usize];
                     allocator.free(held[victim]);
-                    let grant = allocator.allocate(Request::near(source));
+                    let grant = allocator.allocate(FrameRequest::near(source));
                     held[victim] = grant.expect("half of the memory is free").frame;
                 }
             });

@@ -24,20 +24,20 @@ use crate::frame_set::FrameSet;
 
 /// A request for frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct FrameRequest {
     /// Block size: 2^`order` frames, aligned to the block's size. At least one grain is allocated.
     pub order: u8,
     /// Source of the copy whose destination is requested; none for other uses.
     pub source: Option<Frame>,
 }
 
-impl Request {
+impl FrameRequest {
     /// One grain at any place.
-    pub const ANYWHERE: Request = Request { order: 0, source: None };
+    pub const ANYWHERE: FrameRequest = FrameRequest { order: 0, source: None };
 
     /// One grain as the destination of a copy of `source`.
-    pub const fn near(source: Frame) -> Request {
-        Request { order: 0, source: Some(source) }
+    pub const fn near(source: Frame) -> FrameRequest {
+        FrameRequest { order: 0, source: Some(source) }
     }
 }
 
@@ -73,7 +73,7 @@ pub trait FrameAllocator: DynClone + Debug + Send + Sync {
     /// Allocates frames; `None` if no free block is large enough.
     ///
     /// The grains of a block may be freed separately.
-    fn allocate(&mut self, request: Request) -> Option<Grant>;
+    fn allocate(&mut self, request: FrameRequest) -> Option<Grant>;
 
     /// Frees the grain that contains a frame.
     ///
@@ -145,7 +145,8 @@ impl Policy {
         self.allocator_after(map, set, seed, None)
     }
 
-    /// The same allocator, after it has allocated all grains by [`Request::ANYWHERE`], and freed these in this order.
+    /// The same allocator, after it has allocated all grains by [`FrameRequest::ANYWHERE`], and freed these in this
+    /// order.
     pub(crate) fn allocator_after(
         self,
         map: &FrameMap,

@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{ddr4, geometry, maps};
-    use crate::{CopyUnit, Found, FrameAllocator, FrameSet, Near, Request, SubarrayAware};
+    use crate::{CopyUnit, Found, FrameAllocator, FrameRequest, FrameSet, Near, SubarrayAware};
 
     #[test]
     fn a_frame_is_reserved_if_and_only_if_one_of_its_lines_is() {
@@ -202,7 +202,7 @@ mod tests {
     fn a_pool_provides_the_rows_of_its_subarray() {
         let map = FrameMap::new(AddressMap::preset(ddr4([640, 640, 768]), Preset::RowInterleaved));
         let mut aware = SubarrayAware::new(&map, &FrameSet::new(&map, CopyUnit::Page), Near::Subarray, None);
-        let mut near = || aware.allocate(Request::near(Frame(32 * 700))).unwrap();
+        let mut near = || aware.allocate(FrameRequest::near(Frame(32 * 700))).unwrap();
         for grant in (0..639 * 2).map(|_| near()) {
             let Frame(frame) = grant.frame;
             assert!((640..1279).contains(&(frame / 32)) && frame % 32 < 2 && grant.found == Found::SourcePool);

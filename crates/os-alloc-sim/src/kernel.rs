@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use derive_more::Display;
 
 use crate::age::Aged;
-use crate::allocator::{FrameAllocator, Grant, Request};
+use crate::allocator::{FrameAllocator, FrameRequest, Grant};
 use crate::blocks::FreeBlocks;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
@@ -225,7 +225,7 @@ impl Kernel {
     /// Allocates a grain, with one user.
     pub(crate) fn take(&mut self, source: Option<Frame>) -> Result<Grant, Fault> {
         self.need(1)?;
-        let grant = self.allocator.allocate(Request { order: 0, source });
+        let grant = self.allocator.allocate(FrameRequest { order: 0, source });
         let grant = grant.expect("every policy hands out single grains as long as one is free");
         self.begin(grant.frame, self.grain_frames());
         Ok(grant)
@@ -234,7 +234,7 @@ impl Kernel {
     /// Allocates a huge page, if the policy has a block for it.
     pub(crate) fn take_huge(&mut self, source: Option<Frame>) -> Option<Grant> {
         self.huge_pages.wanted += 1;
-        let grant = self.allocator.allocate(Request { order: crate::HUGE_ORDER, source })?;
+        let grant = self.allocator.allocate(FrameRequest { order: crate::HUGE_ORDER, source })?;
         self.huge_pages.served += 1;
         self.begin(grant.frame, 1 << crate::HUGE_ORDER);
         Some(grant)

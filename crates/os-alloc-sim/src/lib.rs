@@ -27,7 +27,7 @@ mod tests;
 
 pub use age::{Age, AgeError, Aged, age};
 pub use allocator::{
-    Buddy, Found, FrameAllocator, Grant, Near, Policy, PolicyError, Random, Request, Sequential, SubarrayAware,
+    Buddy, Found, FrameAllocator, FrameRequest, Grant, Near, Policy, PolicyError, Random, Sequential, SubarrayAware,
 };
 pub use blocks::{FreeBlocks, HUGE_ORDER, MAX_ORDER};
 pub use bulk::Destination;

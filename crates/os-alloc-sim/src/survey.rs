@@ -1,7 +1,7 @@
 //! Survey of the copies in an aged memory: which of them FPM serves.
 
 use crate::age::{Age, Aged, age};
-use crate::allocator::{Policy, PolicyError, Request};
+use crate::allocator::{FrameRequest, Policy, PolicyError};
 use crate::frame::FrameMap;
 use crate::frame_set::{CopyUnit, FrameSet};
 use crate::generator::Generator;
@@ -48,7 +48,7 @@ impl Survey {
         for _ in 0..if held.is_empty() { 0 } else { self.copies } {
             let mut any = || generator.below(held.len() as u32) as usize;
             let (src, victim) = (held[any()], any());
-            let Some(grant) = allocator.allocate(Request::near(src)) else { break };
+            let Some(grant) = allocator.allocate(FrameRequest::near(src)) else { break };
             let (dst, frames) = (grant.frame, set.grain_frames());
             let copy = MemoryOperation::Copy { src, dst, frames, cause: Cause::CopyOnWrite, found: grant.found };
             traffic.count(map, &copy);

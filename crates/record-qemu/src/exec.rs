@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 use trace_io::recording::executable::Executable;
-use trace_io::recording::request::Request;
+use trace_io::recording::request::RecorderRequest;
 
 use crate::link;
 use crate::qemu;
@@ -34,7 +34,7 @@ pub fn execute(thread: &Thread, [path, arguments, environment]: [u64; 3]) {
     let Some(program) = Executable::of(path, first, arguments) else { return };
     if !program.is_for_x86_64 {
         let text = format!("{} is no program for x86-64: it ran without recorder.", program.path.display());
-        thread.link().request(&Request::Unseen(text));
+        thread.link().request(&RecorderRequest::Unseen(text));
         return;
     }
     let (Ok(qemu), Some(plugin), Some(socket)) = (fs::read_link("/proc/self/exe"), PLUGIN.get(), link::SOCKET.get())
@@ -43,7 +43,7 @@ pub fn execute(thread: &Thread, [path, arguments, environment]: [u64; 3]) {
     };
     let task = thread.link().task();
     let shares_memory = link::SHARES_MEMORY.load(Ordering::Relaxed);
-    let [process, _] = thread.link().request(&Request::Exec { task, shares_memory });
+    let [process, _] = thread.link().request(&RecorderRequest::Exec { task, shares_memory });
     // A comma separates the arguments of a plugin.
     let quoted = |path: &Path| path.to_string_lossy().replace(',', ",,");
     let plugin = quoted(plugin);

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use trace_io::recording::request::Request;
+use trace_io::recording::request::RecorderRequest;
 use trace_io::recording::{Event, MapFlags, ObjectAddress};
 
 use crate::is_repeated;
-use crate::qemu::{self, AccessKind, Id, TranslationBlock};
+use crate::qemu::{self, Id, MemInfo, TranslationBlock};
 use crate::thread::Thread;
 
 /// Bytes of a page.
@@ -139,7 +139,7 @@ extern "C" fn on_routine_end(processor: u32, number: usize) {
     }
 }
 
-extern "C" fn on_access(processor: u32, kind: AccessKind, address: u64, routine: usize) {
+extern "C" fn on_access(processor: u32, kind: MemInfo, address: u64, routine: usize) {
     if !HAS_BEGUN.load(Relaxed) {
         return;
     }
@@ -173,7 +173,7 @@ fn run() -> MutexGuard<'static, AccessRun> {
 
 impl AccessRun {
     /// Adds an access of some bytes of a page.
-    fn access(&mut self, thread: &Thread, kind: AccessKind, address: u64, bytes: u64, routine: usize) {
+    fn access(&mut self, thread: &Thread, kind: MemInfo, address: u64, bytes: u64, routine: usize) {
         let memory = GUEST.get().map_or(0, |guest| guest.memory);
         let Some(physical) = kind.physical(address).filter(|physical| physical + bytes <= memory) else {
             DEVICE_ACCESSES.fetch_add(1, Relaxed);
@@ -219,5 +219,5 @@ extern "C" fn on_exit(_: Id, _: usize) {
     run().end(thread);
     thread.flush();
     let count = DEVICE_ACCESSES.load(Relaxed);
-    thread.link().request(&Request::Unseen(format!("{count} accesses of devices and read-only memory.")));
+    thread.link().request(&RecorderRequest::Unseen(format!("{count} accesses of devices and read-only memory.")));
 }

@@ -24,10 +24,10 @@ use std::sync::Once;
 use std::sync::atomic::Ordering;
 
 use guest::Guest;
-use qemu::{AccessKind, Id, TranslationBlock};
+use qemu::{Id, MemInfo, TranslationBlock};
 use symbols::Symbols;
 use thread::Thread;
-use trace_io::recording::request::Request;
+use trace_io::recording::request::RecorderRequest;
 
 /// Flag of the argument of [`on_access`]: the instruction is atomic.
 const ATOMIC: usize = 1 << 32;
@@ -78,7 +78,7 @@ extern "C" fn on_translation(_: Id, block: TranslationBlock) {
         qemu::set_base(first.host_address().wrapping_sub(first.address()));
         if qemu::base() != 0 {
             let text = "Addresses in qemu are not those of the program (guest_base is not 0).";
-            thread.link().request(&Request::Unseen(text.to_owned()));
+            thread.link().request(&RecorderRequest::Unseen(text.to_owned()));
         }
         thread.link().begin();
         memory::initial(thread);
@@ -130,7 +130,7 @@ extern "C" fn on_repeated(processor: u32, argument: usize) {
     Thread::of(processor).begin_repeated(instructions as u64, (argument >> COUNT_BITS) as u64);
 }
 
-extern "C" fn on_access(processor: u32, kind: AccessKind, address: u64, argument: usize) {
+extern "C" fn on_access(processor: u32, kind: MemInfo, address: u64, argument: usize) {
     let thread = Thread::of(processor);
     let (position, log2_bytes, is_store) = (argument as u32, kind.log2_bytes(), kind.is_store());
     if is_store && argument & ATOMIC != 0 {

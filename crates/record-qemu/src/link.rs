@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use trace_io::recording::request::{Reply, Request, Task, read_reply};
+use trace_io::recording::request::{RecorderRequest, Reply, Task, read_reply};
 
 /// Path of the socket on which the recorder listens.
 pub static SOCKET: OnceLock<PathBuf> = OnceLock::new();
@@ -71,17 +71,17 @@ impl Link {
             (Ok(stream), Ok(inode)) => self.stream = Some((stream, inode)),
             (Err(error), _) | (_, Err(error)) => give_up(&error),
         }
-        let begin = Request::Begin { task: self.task(), pid: std::process::id() };
+        let begin = RecorderRequest::Begin { task: self.task(), pid: std::process::id() };
         self.thread = self.exchange(&begin)[0] as u32;
     }
 
     /// Sends a request, and waits for the reply.
-    pub fn request(&mut self, request: &Request) -> Reply {
+    pub fn request(&mut self, request: &RecorderRequest) -> Reply {
         self.begin();
         self.exchange(request)
     }
 
-    fn exchange(&mut self, request: &Request) -> Reply {
+    fn exchange(&mut self, request: &RecorderRequest) -> Reply {
         let Some((stream, _)) = &mut self.stream else { return [0; 2] };
         match request.write(stream).and_then(|()| read_reply(stream)) {
             Ok(reply) => reply,

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use trace_io::recording::ObjectAddress;
-use trace_io::recording::request::{Direction, Request};
+use trace_io::recording::request::{Direction, RecorderRequest};
 
 use crate::thread::Thread;
 
@@ -55,7 +55,7 @@ pub fn position(descriptor: u64) -> u64 {
 /// The number that the recording has for a file, and the offset: the given one, or that of the next bytes of a stream.
 pub fn number(thread: &Thread, file: File, stream: Option<(Direction, u64)>, offset: u64) -> ObjectAddress {
     let stream = stream.filter(|_| file.is_stream);
-    let request = Request::Object { device: file.device, inode: file.inode, stream };
+    let request = RecorderRequest::Object { device: file.device, inode: file.inode, stream };
     let [object, stream_offset] = thread.link().request(&request);
     ObjectAddress { object, address: if file.is_stream { stream_offset } else { offset } }
 }

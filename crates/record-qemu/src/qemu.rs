@@ -30,11 +30,11 @@ struct Physical(usize);
 /// Kind and size of an access, encoded by qemu.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
-pub struct AccessKind(u32);
+pub struct MemInfo(u32);
 
 type OnTranslation = extern "C" fn(Id, TranslationBlock);
 type OnExecution = extern "C" fn(u32, usize);
-type OnAccess = extern "C" fn(u32, AccessKind, u64, usize);
+type OnAccess = extern "C" fn(u32, MemInfo, u64, usize);
 type OnSystemCall = extern "C" fn(Id, u32, i64, u64, u64, u64, u64, u64, u64, u64, u64);
 type OnReturn = extern "C" fn(Id, u32, i64, i64);
 type OnExit = extern "C" fn(Id, usize);
@@ -76,7 +76,7 @@ unsafe extern "C" {
         addend: u64,
     );
     safe fn qemu_plugin_register_atexit_cb(id: Id, callback: OnExit, argument: usize);
-    safe fn qemu_plugin_get_hwaddr(kind: AccessKind, address: u64) -> Physical;
+    safe fn qemu_plugin_get_hwaddr(kind: MemInfo, address: u64) -> Physical;
     safe fn qemu_plugin_hwaddr_is_io(of: Physical) -> bool;
     safe fn qemu_plugin_hwaddr_phys_addr(of: Physical) -> u64;
     safe fn qemu_plugin_register_vcpu_syscall_cb(id: Id, callback: OnSystemCall);
@@ -87,8 +87,8 @@ unsafe extern "C" {
     safe fn qemu_plugin_insn_haddr(instruction: Instruction) -> u64;
     safe fn qemu_plugin_insn_data(instruction: Instruction) -> *const u8;
     safe fn qemu_plugin_insn_size(instruction: Instruction) -> usize;
-    safe fn qemu_plugin_mem_size_shift(kind: AccessKind) -> u32;
-    safe fn qemu_plugin_mem_is_store(kind: AccessKind) -> bool;
+    safe fn qemu_plugin_mem_size_shift(kind: MemInfo) -> u32;
+    safe fn qemu_plugin_mem_is_store(kind: MemInfo) -> bool;
     safe fn qemu_plugin_path_to_binary() -> *mut c_char;
 }
 
@@ -167,7 +167,7 @@ impl Instruction {
     }
 }
 
-impl AccessKind {
+impl MemInfo {
     /// Log2 of the bytes of the access.
     #[inline]
     pub fn log2_bytes(self) -> u8 {

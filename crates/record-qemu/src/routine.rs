@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use trace_io::recording::{Access, Routine};
+use trace_io::recording::{MemoryAccess, Routine};
 
 /// Fewest bytes of a call that is marked: a cache line.
 const BYTES_MIN: u64 = 64;
@@ -23,7 +23,7 @@ pub struct Span {
 
 impl Span {
     /// The bytes of an access.
-    pub fn of(access: Access) -> Span {
+    pub fn of(access: MemoryAccess) -> Span {
         Span { start: access.address, end: access.address.wrapping_add(access.bytes()) }
     }
 

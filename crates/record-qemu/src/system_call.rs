@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-use trace_io::recording::request::{Direction, Request, Task};
+use trace_io::recording::request::{Direction, RecorderRequest, Task};
 use trace_io::recording::{Event, MapFlags, ObjectAddress};
 
 use crate::memory::read_numbers;
@@ -60,10 +60,10 @@ pub extern "C" fn on_call(
                         copies.",
                     qemu::program().display()
                 );
-                thread.link().request(&Request::Unseen(text));
+                thread.link().request(&RecorderRequest::Unseen(text));
             }
             let task = thread.link().task();
-            thread.link().request(&Request::End { task, shares_memory: link::SHARES_MEMORY.load(Relaxed) });
+            thread.link().request(&RecorderRequest::End { task, shares_memory: link::SHARES_MEMORY.load(Relaxed) });
         }
         _ => {}
     }
@@ -84,7 +84,7 @@ fn is_fork(number: i64, flags: u64) -> Option<bool> {
 fn fork(thread: &Thread, number: i64, flags: u64) {
     if let Some(shares_memory) = is_fork(number, flags) {
         let task = thread.link().task();
-        let [child, process] = thread.link().request(&Request::Fork { task, shares_memory });
+        let [child, process] = thread.link().request(&RecorderRequest::Fork { task, shares_memory });
         let sets_child = flags & u64::from(libc::CLONE_CHILD_SETTID.cast_unsigned()) != 0 && number == libc::SYS_clone;
         let number_of_child = if sets_child { thread.arguments()[3] } else { 0 };
         thread.set_arguments([flags, number_of_child, 0, 0, child, process]);
@@ -104,11 +104,11 @@ fn forked(thread: &Thread, shares_memory: bool, result: i64) {
             results::write(thread, number_of_child, size_of::<libc::pid_t>() as u64);
         }
         1.. if shares_memory => {
-            thread.link().request(&Request::AwaitChild { thread: child.thread });
+            thread.link().request(&RecorderRequest::AwaitChild { thread: child.thread });
         }
         1.. => {}
         _ => {
-            thread.link().request(&Request::End { task: child, shares_memory });
+            thread.link().request(&RecorderRequest::End { task: child, shares_memory });
         }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use trace_io::recording::request::{BYTES_MAX, Request, WORDS_MAX};
-use trace_io::recording::{Access, Event, Word};
+use trace_io::recording::request::{BYTES_MAX, RecorderRequest, WORDS_MAX};
+use trace_io::recording::{Event, MemoryAccess, Word};
 
 use crate::link::Link;
 use crate::qemu;
@@ -165,12 +165,12 @@ impl Thread {
         if instructions == 0 && self.extend(words, is_store, address, log2_bytes) {
             return self.read_contents(address, log2_bytes);
         }
-        let (before, instructions) = Access::split(instructions);
+        let (before, instructions) = MemoryAccess::split(instructions);
         if before > 0 {
             self.push(words, Word::Instructions(before).bits());
         }
         self.last.store(self.length.load(Relaxed), Relaxed);
-        self.push(words, Word::Access(Access { is_store, address, log2_bytes, instructions }).bits());
+        self.push(words, Word::Access(MemoryAccess { is_store, address, log2_bytes, instructions }).bits());
         self.read_contents(address, log2_bytes);
         let length = self.length.load(Relaxed);
         let is_full = length >= CALL_MAX || self.content_length.load(Relaxed) >= CONTENTS_MAX;
@@ -183,9 +183,9 @@ impl Thread {
     /// has several threads.
     pub fn access_atomic(&self, position: u64, address: u64, log2_bytes: u8) {
         let last = self.last.load(Relaxed);
-        let load = Access { is_store: false, address, log2_bytes, instructions: 0 };
+        let load = MemoryAccess { is_store: false, address, log2_bytes, instructions: 0 };
         let is_last = self.words().get(last).is_some_and(|word| match Word::from_bits(word.load(Relaxed)) {
-            Ok(Word::Access(access)) => Access { instructions: 0, ..access } == load,
+            Ok(Word::Access(access)) => MemoryAccess { instructions: 0, ..access } == load,
             _ => false,
         });
         let is_same = self.before.load(Relaxed) + position == self.counted.load(Relaxed);
@@ -201,7 +201,7 @@ impl Thread {
         if last == NONE || last + 1 != self.length.load(Relaxed) {
             return false;
         }
-        let mut next = Access { is_store, address, log2_bytes, instructions: 0 };
+        let mut next = MemoryAccess { is_store, address, log2_bytes, instructions: 0 };
         let mut position = last;
         let mut extended = false;
         // Two halves that have become one may be a half themselves.
@@ -211,7 +211,7 @@ impl Thread {
             if !is_half || !is_adjacent || next.log2_bytes >= LOG2_BYTES_MAX {
                 break;
             }
-            next = Access { log2_bytes: before.log2_bytes + 1, ..before };
+            next = MemoryAccess { log2_bytes: before.log2_bytes + 1, ..before };
             words[position].store(Word::Access(next).bits(), Relaxed);
             self.last.store(position, Relaxed);
             self.length.store(position + 1, Relaxed);
@@ -329,7 +329,7 @@ impl Thread {
         link.begin();
         if !words.is_empty() {
             let task = link.task();
-            link.request(&Request::Words { task, words, contents });
+            link.request(&RecorderRequest::Words { task, words, contents });
         }
     }
 

@@ -4,12 +4,12 @@
 mod routine;
 
 use routine::{Call, Span};
-use trace_io::recording::{Access, Routine};
+use trace_io::recording::{MemoryAccess, Routine};
 
 /// The access of a power of two of bytes.
 fn access(is_store: bool, address: u64, bytes: u64) -> (bool, Span) {
     let log2_bytes = bytes.ilog2() as u8;
-    (is_store, Span::of(Access { is_store, address, log2_bytes, instructions: 1 }))
+    (is_store, Span::of(MemoryAccess { is_store, address, log2_bytes, instructions: 1 }))
 }
 
 /// Accesses of a size at each address of a range.

@@ -96,7 +96,7 @@ pub(crate) mod tests {
     use os_alloc_sim::{CopyUnit, Policy};
     use rowclone_sim::host::AllocatorSettings;
     use rowclone_sim::host::workload::{Fill, Fork, Gap, Settings};
-    use rowclone_sim::{Experiment, SystemBuilder, Workload};
+    use rowclone_sim::{Experiment, Requests, SystemBuilder};
 
     use super::*;
 
@@ -106,7 +106,7 @@ pub(crate) mod tests {
         let fork = Fork { bytes: 64 * 4096, pages: 64, fill: Fill::Played, gap: Gap::ZERO };
         let copy_unit = CopyUnit::RowSet;
         let allocator = AllocatorSettings { policy, seed: 1, utilization: 0.5, fragmentation: 0.5, copy_unit };
-        let workload = Workload::Made { settings: Settings::new(fork), allocator: Some(allocator) };
+        let workload = Requests::Made { settings: Settings::new(fork), allocator: Some(allocator) };
         Experiment::new(&system, workload).run().unwrap().allocator.unwrap()
     }
 

@@ -20,7 +20,7 @@ use crate::stripe::Piece;
 pub struct Block {
     pub(crate) shared: Arc<Shared>,
     pub(crate) operation: Operation,
-    pub(crate) direction: Direction,
+    pub(crate) direction: PieceOrder,
     pub(crate) parts: Vec<Part>,
     /// Place of its channel among those on which it is repeated.
     pub(crate) turn: u64,
@@ -43,7 +43,7 @@ impl Shift {
 
 /// Order in which the pieces of a block must be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum PieceOrder {
     Ascending,
     Descending,
 }
@@ -87,7 +87,7 @@ pub(crate) enum Sources {
 impl Block {
     /// No part.
     pub(crate) fn new(shared: Arc<Shared>, operation: Operation) -> Block {
-        Block { shared, operation, direction: Direction::Ascending, parts: Vec::new(), turn: 0 }
+        Block { shared, operation, direction: PieceOrder::Ascending, parts: Vec::new(), turn: 0 }
     }
 
     /// Location of an address of the operation.

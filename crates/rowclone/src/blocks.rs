@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dram_spec::address::Stride;
 use dram_spec::{Channel, LINE_BYTES, Location, Operation, PhysicalAddress, Row, SubarrayId};
 
-use crate::block::{Block, Direction, Part, PartKind, Sources};
+use crate::block::{Block, Part, PartKind, PieceOrder, Sources};
 use crate::faulty::RowAddress;
 use crate::mechanism::Held;
 use crate::mechanism::{Coverage, Shared};
@@ -21,7 +21,7 @@ pub struct Blocks {
     block: Block,
     /// The destination addresses that are still to be planned.
     rest: Range<u64>,
-    shape: Shape,
+    shape: Division,
     /// The blocks of the present window, and the number handed out.
     drafts: Drafts,
     taken: usize,
@@ -33,7 +33,7 @@ pub struct Blocks {
 
 /// Division of the destination.
 #[derive(Clone, Copy, Debug)]
-enum Shape {
+enum Division {
     /// Aligned windows of `window_bytes`, each divided by rows.
     Rows { window_bytes: u64 },
     /// Aligned pieces of `piece_bytes`, for overlap at a distance below the window size.
@@ -54,7 +54,7 @@ impl Blocks {
         let mut blocks = Blocks {
             block: Block::new(shared, operation),
             rest: 0..0,
-            shape: Shape::Rows { window_bytes: 0 },
+            shape: Division::Rows { window_bytes: 0 },
             drafts: Drafts::default(),
             taken: 0,
             channels: 1,
@@ -70,9 +70,9 @@ impl Blocks {
         let (start, bytes) = (operation.target().0, operation.bytes());
         let granularity = self.block.shared.map.granularity();
         let window_bytes = granularity.min(MAX_WINDOW_BYTES);
-        (self.block.operation, self.block.direction) = (operation, Direction::Ascending);
+        (self.block.operation, self.block.direction) = (operation, PieceOrder::Ascending);
         self.rest = start..start + bytes;
-        self.shape = Shape::Rows { window_bytes };
+        self.shape = Division::Rows { window_bytes };
         self.drafts.clear();
         (self.taken, self.channels, self.alike, self.block.turn) = (0, 1, 1, 0);
         // Most operations write no value, and to clear an empty map costs more than to compare.
@@ -85,11 +85,11 @@ impl Blocks {
             self.rest = start..start;
         } else if distance < bytes {
             if src < start {
-                self.block.direction = Direction::Descending;
+                self.block.direction = PieceOrder::Descending;
             }
             if distance < window_bytes {
                 let reason = Reason::Overlap { distance, granularity };
-                self.shape = Shape::Pieces { piece_bytes: self.block.shared.map.geometry().row_bytes(), reason };
+                self.shape = Division::Pieces { piece_bytes: self.block.shared.map.geometry().row_bytes(), reason };
             }
         }
     }
@@ -97,11 +97,11 @@ impl Blocks {
     /// Takes the next window of at most `bytes` bytes, aligned to a multiple of `bytes`.
     fn take(&mut self, bytes: u64) -> Range<u64> {
         match self.block.direction {
-            Direction::Ascending => {
+            PieceOrder::Ascending => {
                 let end = ((self.rest.start / bytes + 1) * bytes).min(self.rest.end);
                 std::mem::replace(&mut self.rest.start, end)..end
             }
-            Direction::Descending => {
+            PieceOrder::Descending => {
                 let start = ((self.rest.end - 1) / bytes * bytes).max(self.rest.start);
                 start..std::mem::replace(&mut self.rest.end, start)
             }
@@ -296,11 +296,11 @@ impl Blocks {
         self.drafts.clear();
         self.taken = 0;
         match self.shape {
-            Shape::Rows { window_bytes } => {
+            Division::Rows { window_bytes } => {
                 let window = self.take(window_bytes);
                 self.cut(&window);
             }
-            Shape::Pieces { piece_bytes, reason } => {
+            Division::Pieces { piece_bytes, reason } => {
                 let window = self.take(piece_bytes);
                 self.overlapping(&window, reason);
             }

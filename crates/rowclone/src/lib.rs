@@ -36,4 +36,4 @@ pub use mechanism::*;
 pub use planner::{Classification, Extent, Planner};
 pub use program::Program;
 pub use reason::{MAX_WINDOW_BYTES, Reason};
-pub use step::{CopyStep, Line, LineWrite, Run, RunWrite, StepList, Thread};
+pub use step::{CopyStep, CopyThread, Line, LineWrite, Run, RunWrite, StepList};

@@ -7,10 +7,10 @@
 use dram_spec::{LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
 use smallvec::SmallVec;
 
-use crate::block::{Block, Direction, Part, Shift};
+use crate::block::{Block, Part, PieceOrder, Shift};
 use crate::faulty::RowAddress;
 use crate::mechanism::Columns;
-use crate::step::{CopyStep, Line, Run, RunWrite, StepList, Thread};
+use crate::step::{CopyStep, CopyThread, Line, Run, RunWrite, StepList};
 use crate::stripe::{Bytes, Stripe, Stripes, chunks, falling, joined};
 
 /// Steps that copy or initialize a part of a block by one mechanism.
@@ -23,7 +23,7 @@ pub struct Program {
     /// Index of the part in its block; for several parts over the channel, index of the longest.
     pub part: usize,
     /// Steps per channel, in the order in which the program first uses the channels.
-    pub threads: SmallVec<[Thread; 1]>,
+    pub threads: SmallVec<[CopyThread; 1]>,
 }
 
 impl Program {
@@ -48,7 +48,7 @@ impl Program {
     /// Whether all reads use one channel and equally many writes use another: each line is then
     /// written when its data arrives.
     pub fn is_pipelined(&self) -> bool {
-        let only = |thread: &Thread, read: bool| {
+        let only = |thread: &CopyThread, read: bool| {
             thread.steps.iter().all(|step| match step {
                 CopyStep::Read { .. } => read,
                 CopyStep::Write { .. } => !read,
@@ -109,7 +109,7 @@ impl Block {
         }
         let Some((part, _)) = longest else { return };
         let mut targets = joined(targets);
-        if self.direction == Direction::Descending {
+        if self.direction == PieceOrder::Descending {
             targets = falling(targets);
         }
         // From one channel to another, each line is written as it arrives: the buffer bounds what is on its way, and
@@ -134,7 +134,7 @@ impl Block {
     }
 
     /// The steps of a part without the channel; `None` for a choice of the channel.
-    fn in_dram(&self, spare: &mut Vec<StepList>, part: &Part, mechanism: Mechanism) -> Option<Thread> {
+    fn in_dram(&self, spare: &mut Vec<StepList>, part: &Part, mechanism: Mechanism) -> Option<CopyThread> {
         let (in_dram, route) = match part.route(mechanism)? {
             (in_dram, Ok(route)) => (in_dram, route),
             (_, Err(reason)) => {
@@ -144,7 +144,7 @@ impl Block {
         let run_lines = (self.shared.map.run_bytes() / LINE_BYTES) as u16;
         let RowAddress { channel, bank, row } = part.dst;
         let columns = Columns { pieces: &part.pieces, run_lines, geometry: self.shared.map.geometry() };
-        let mut thread = Thread::on(channel, spare);
+        let mut thread = CopyThread::on(channel, spare);
         in_dram.program(&route, (bank, row), &columns, &mut thread);
         Some(thread)
     }
@@ -154,7 +154,7 @@ impl Block {
     /// Lines are read once, by rising address, or by falling address if the writes are. They include
     /// each partially written line, whose other bytes are merged. Of a copy, the byte written at
     /// address `a` is the byte read at `a - dst + src`.
-    fn over_channel(&self, spare: &mut Vec<StepList>, targets: &[Stripe]) -> SmallVec<[Thread; 1]> {
+    fn over_channel(&self, spare: &mut Vec<StepList>, targets: &[Stripe]) -> SmallVec<[CopyThread; 1]> {
         let mut threads = SmallVec::new();
         if let Operation::Read { .. } = self.operation {
             for target in targets {
@@ -166,7 +166,7 @@ impl Block {
                 self.runs(target, |run| on(&mut threads, spare, &run).write(write(target, run)));
             }
         }
-        threads.iter_mut().for_each(Thread::close);
+        threads.iter_mut().for_each(CopyThread::close);
         threads
     }
 
@@ -182,7 +182,7 @@ impl Block {
             needed.extend(ragged.map(|end| Stripe::from(end..end).whole_lines()));
         }
         let needed = joined(needed);
-        if self.direction == Direction::Ascending {
+        if self.direction == PieceOrder::Ascending {
             return needed.iter().for_each(|stripe| self.runs(stripe, &mut pass_on));
         }
         let mut rising = Vec::with_capacity(needed.len());
@@ -236,7 +236,7 @@ impl Shift {
     /// The program of the other block that corresponds to one of this block.
     pub fn program(self, program: &Program, spare: &mut Vec<StepList>) -> Program {
         let threads = program.threads.iter().map(|thread| {
-            let mut shifted = Thread::on(self.channel(thread.channel), spare);
+            let mut shifted = CopyThread::on(self.channel(thread.channel), spare);
             shifted.steps.extend(thread.steps.iter().map(|step| self.step(step)));
             shifted
         });
@@ -245,10 +245,10 @@ impl Shift {
 }
 
 /// The steps on the channel of a run.
-fn on<'a>(threads: &'a mut SmallVec<[Thread; 1]>, spare: &mut Vec<StepList>, run: &Run) -> &'a mut Thread {
+fn on<'a>(threads: &'a mut SmallVec<[CopyThread; 1]>, spare: &mut Vec<StepList>, run: &Run) -> &'a mut CopyThread {
     let channel = run.first.location.channel;
     let index = threads.iter().position(|thread| thread.channel == channel).unwrap_or_else(|| {
-        threads.push(Thread::on(channel, spare));
+        threads.push(CopyThread::on(channel, spare));
         threads.len() - 1
     });
     &mut threads[index]

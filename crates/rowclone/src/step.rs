@@ -132,7 +132,7 @@ impl CopyStep {
 /// (Transfer, Read, Write) also waits for the previous column step. A later step closes each opened
 /// bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thread {
+pub struct CopyThread {
     /// The channel.
     pub channel: Channel,
     /// The steps.
@@ -142,12 +142,12 @@ pub struct Thread {
 /// Steps of a thread. Their memory is used again ([`crate::Block::programs_in`]).
 pub type StepList = Vec<CopyStep>;
 
-impl Thread {
+impl CopyThread {
     /// No steps, in spare memory.
-    pub(crate) fn on(channel: Channel, spare: &mut Vec<StepList>) -> Thread {
+    pub(crate) fn on(channel: Channel, spare: &mut Vec<StepList>) -> CopyThread {
         let mut steps = spare.pop().unwrap_or_default();
         steps.clear();
-        Thread { channel, steps }
+        CopyThread { channel, steps }
     }
 
     /// Adds a step.

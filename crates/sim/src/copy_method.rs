@@ -1,6 +1,8 @@
 //! The meaning of a copy policy for programs on cores.
 
-use host::machine::{Copier, DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, MachineSettings};
+use host::machine::{
+    DmaCompletion, DmaSettings, EngineMode, EngineSettings, KernelSettings, MachineSettings, PageCopier,
+};
 use memctrl::policy::copy::{
     BASELINE, CONTROLLER_COPY, COPY_ENGINE_ASYNC, COPY_ENGINE_ASYNC_ROWCLONE, COPY_ENGINE_SYNC_NLB,
     COPY_ENGINE_SYNC_NLB_ROWCLONE, COPY_ENGINE_SYNC_WLB, COPY_ENGINE_SYNC_WLB_ROWCLONE, CopyPolicy, DMA, DMA_ROWCLONE,
@@ -45,7 +47,7 @@ pub struct CopyMethod {
 
 /// A device that copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Device {
+enum CopyDevice {
     /// A copy engine in a mode.
     Engine(EngineMode),
     /// A DMA engine.
@@ -53,23 +55,23 @@ enum Device {
 }
 
 /// The policies under which a device copies, and whether the copies are executed in DRAM.
-const DEVICES: &[(&dyn CopyPolicy, Device, bool)] = &[
-    (COPY_ENGINE_SYNC_NLB, Device::Engine(EngineMode::SyncFifo), false),
-    (COPY_ENGINE_SYNC_WLB, Device::Engine(EngineMode::SyncCpuFirst), false),
-    (COPY_ENGINE_ASYNC, Device::Engine(EngineMode::Async), false),
-    (COPY_ENGINE_SYNC_NLB_ROWCLONE, Device::Engine(EngineMode::SyncFifo), true),
-    (COPY_ENGINE_SYNC_WLB_ROWCLONE, Device::Engine(EngineMode::SyncCpuFirst), true),
-    (COPY_ENGINE_ASYNC_ROWCLONE, Device::Engine(EngineMode::Async), true),
-    (DMA, Device::Dma, false),
-    (DMA_ROWCLONE, Device::Dma, true),
+const DEVICES: &[(&dyn CopyPolicy, CopyDevice, bool)] = &[
+    (COPY_ENGINE_SYNC_NLB, CopyDevice::Engine(EngineMode::SyncFifo), false),
+    (COPY_ENGINE_SYNC_WLB, CopyDevice::Engine(EngineMode::SyncCpuFirst), false),
+    (COPY_ENGINE_ASYNC, CopyDevice::Engine(EngineMode::Async), false),
+    (COPY_ENGINE_SYNC_NLB_ROWCLONE, CopyDevice::Engine(EngineMode::SyncFifo), true),
+    (COPY_ENGINE_SYNC_WLB_ROWCLONE, CopyDevice::Engine(EngineMode::SyncCpuFirst), true),
+    (COPY_ENGINE_ASYNC_ROWCLONE, CopyDevice::Engine(EngineMode::Async), true),
+    (DMA, CopyDevice::Dma, false),
+    (DMA_ROWCLONE, CopyDevice::Dma, true),
 ];
 
-impl Device {
+impl CopyDevice {
     /// The copier of a machine with the device.
-    const fn copier(self, is_in_dram: bool, settings: &DeviceSettings) -> Copier {
+    const fn copier(self, is_in_dram: bool, settings: &DeviceSettings) -> PageCopier {
         match self {
-            Device::Engine(mode) => Copier::Engine(EngineSettings { mode, is_in_dram, ..settings.copy_engine }),
-            Device::Dma => Copier::Dma(DmaSettings { is_in_dram, ..settings.dma }),
+            CopyDevice::Engine(mode) => PageCopier::Engine(EngineSettings { mode, is_in_dram, ..settings.copy_engine }),
+            CopyDevice::Dma => PageCopier::Dma(DmaSettings { is_in_dram, ..settings.dma }),
         }
     }
 
@@ -77,11 +79,11 @@ impl Device {
     /// before devices. None for a DMA engine, a device on the bus of peripherals, which any controller serves.
     fn scheduler(self, settings: &DeviceSettings) -> Option<Box<dyn Scheduler>> {
         match self {
-            Device::Engine(EngineMode::SyncFifo) => Some(Box::new(Fifo)),
-            Device::Engine(EngineMode::SyncCpuFirst | EngineMode::Async) => {
+            CopyDevice::Engine(EngineMode::SyncFifo) => Some(Box::new(Fifo)),
+            CopyDevice::Engine(EngineMode::SyncCpuFirst | EngineMode::Async) => {
                 Some(Box::new(CpuFirst::new(settings.share)))
             }
-            Device::Dma => None,
+            CopyDevice::Dma => None,
         }
     }
 }
@@ -118,7 +120,7 @@ impl CopyMethod {
     }
 
     /// The device that copies, and whether its copies are executed in DRAM; none under other methods.
-    fn device(self) -> Option<(Device, bool)> {
+    fn device(self) -> Option<(CopyDevice, bool)> {
         let found = DEVICES.iter().find(|(policy, ..)| *policy == self.policy);
         found.map(|(_, device, is_in_dram)| (*device, *is_in_dram))
     }
@@ -126,8 +128,8 @@ impl CopyMethod {
     /// Name of the device that copies, `copy engine` or `dma`; none under other methods.
     pub(crate) fn device_name(self) -> Option<&'static str> {
         self.device().map(|(device, _)| match device {
-            Device::Engine(_) => "copy engine",
-            Device::Dma => "dma",
+            CopyDevice::Engine(_) => "copy engine",
+            CopyDevice::Dma => "dma",
         })
     }
 
@@ -150,8 +152,8 @@ impl CopyMethod {
         changed.kernel = KernelSettings {
             copier: match self.device() {
                 Some((device, is_in_dram)) => device.copier(is_in_dram, devices),
-                None if self.policy == BASELINE => Copier::Loop,
-                None => Copier::Controller,
+                None if self.policy == BASELINE => PageCopier::Loop,
+                None => PageCopier::Controller,
             },
             inserts_zero_lines: self.policy == ROWCLONE_ZI,
             ..settings.kernel

@@ -8,8 +8,8 @@ use energy::ByRequest;
 use host::machine::Machine;
 use host::workload::Settings;
 use host::{
-    AllocatorSettings, CheckedSource, Contents, Copier, FlatMemory, ListedOperation, MemoryCheck, OperationSpec,
-    Replay, ReplaySettings, Sequence,
+    AllocatorSettings, CheckedSource, Contents, FlatMemory, ListedOperation, MemoryCheck, OperationSpec, Replay,
+    ReplayCopier, ReplaySettings, Sequence,
 };
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
@@ -33,7 +33,7 @@ use crate::range::{CYCLES_MAX, within};
 use crate::system::MemorySystem;
 use crate::trace_report::TraceReport;
 use crate::tracked::Tracked;
-use crate::workload::{Programs, Trace, Workload};
+use crate::workload::{Programs, RecordedTrace, Requests};
 
 /// One workload on one system under one copy policy.
 pub struct Experiment<'a> {
@@ -42,7 +42,7 @@ pub struct Experiment<'a> {
     /// Copy policy.
     pub policy: &'static dyn CopyPolicy,
     /// Requests.
-    pub workload: Workload<'a>,
+    pub workload: Requests<'a>,
     /// Seed of generated workloads, and of memory contents.
     pub seed: u64,
     /// Length of the warm-up, which the figures exclude; at most [`CYCLES_MAX`].
@@ -61,7 +61,7 @@ impl<'a> Experiment<'a> {
 
     /// Creates an experiment under the paper's rule with seed 1, without warm-up, epochs and
     /// checks.
-    pub fn new(system: &'a MemorySystem, workload: Workload<'a>) -> Experiment<'a> {
+    pub fn new(system: &'a MemorySystem, workload: Requests<'a>) -> Experiment<'a> {
         Experiment { system, policy: ROWCLONE, workload, seed: 1, warm_up: Cycles(0), epoch: None, is_checked: false }
     }
 
@@ -77,12 +77,12 @@ impl<'a> Experiment<'a> {
             spec.resolve(system.planner()).map_err(|source| ExperimentError::Operation { index, source })
         };
         let listed = operations.into_iter().enumerate().map(resolve).collect::<Result<_, _>>()?;
-        Ok(Experiment::new(system, Workload::Operations(listed)))
+        Ok(Experiment::new(system, Requests::Operations(listed)))
     }
 
     /// Creates an experiment with programs on cores, under the paper's rule.
     pub fn programs(system: &'a MemorySystem, programs: Programs) -> Experiment<'a> {
-        Experiment::new(system, Workload::Programs(Box::new(programs)))
+        Experiment::new(system, Requests::Programs(Box::new(programs)))
     }
 
     /// Sets the copy policy.
@@ -96,8 +96,8 @@ impl<'a> Experiment<'a> {
     /// programs on cores already name their allocator of the baseline.
     #[must_use]
     pub fn reference(mut self, allocator: Policy) -> Experiment<'a> {
-        if let Workload::Made { allocator: Some(placed), .. } | Workload::Trace(Trace { allocator: Some(placed), .. }) =
-            &mut self.workload
+        if let Requests::Made { allocator: Some(placed), .. }
+        | Requests::Trace(RecordedTrace { allocator: Some(placed), .. }) = &mut self.workload
         {
             placed.policy = allocator;
         }
@@ -127,13 +127,13 @@ impl<'a> Experiment<'a> {
         within("warm_up", warm_up.0, 0, CYCLES_MAX)?;
         within("epoch", epoch.map_or(Experiment::EPOCH_MIN, |epoch| epoch.0), Experiment::EPOCH_MIN, CYCLES_MAX)?;
         let check = is_checked.then(|| Contents::new(seed, system.map().clone()));
-        let is_listed = matches!(workload, Workload::Operations(_));
+        let is_listed = matches!(workload, Requests::Operations(_));
         let run = RunSettings { system, policy, seed, warm_up, epoch, check, is_listed };
         match workload {
-            Workload::Operations(listed) => run.operations(&listed, attachments),
-            Workload::Made { settings, allocator } => run.made(&settings, allocator, attachments),
-            Workload::Trace(trace) => run.trace(trace, attachments),
-            Workload::Programs(programs) => run.programs(*programs, attachments),
+            Requests::Operations(listed) => run.operations(&listed, attachments),
+            Requests::Made { settings, allocator } => run.made(&settings, allocator, attachments),
+            Requests::Trace(trace) => run.trace(trace, attachments),
+            Requests::Programs(programs) => run.programs(*programs, attachments),
         }
     }
 }
@@ -196,15 +196,15 @@ impl RunSettings<'_> {
         Ok(Outcome { fixed_arrivals, allocator, ..Outcome::new(self.system, self.policy, played) })
     }
 
-    fn trace(self, trace: Trace<'_>, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
-        let Trace { name, text, format, unusable, timing, allocator, fault } = trace;
+    fn trace(self, trace: RecordedTrace<'_>, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
+        let RecordedTrace { name, text, format, unusable, timing, allocator, fault } = trace;
         let reader = Reader::new(text, format).map_err(host::ReplayError::from)?;
         let format = reader.format();
         let settings = ReplaySettings {
             unusable,
             clock: self.system.system().clock(),
             timing,
-            copier: if self.policy == BASELINE { Copier::Cpu } else { Copier::Controller },
+            copier: if self.policy == BASELINE { ReplayCopier::Cpu } else { ReplayCopier::Controller },
             allocator,
             fault,
         };

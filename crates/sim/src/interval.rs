@@ -11,7 +11,7 @@ use crate::system::MemorySystem;
 
 /// A reading at a boundary of the interval.
 #[derive(Debug)]
-struct Reading {
+struct IntervalReading {
     at: Cycle,
     counts: Counts,
     by_core: Vec<CommandCounts>,
@@ -26,7 +26,7 @@ pub(crate) struct IntervalMeter<'a> {
     account: Account,
     by_core: ByRequest,
     cores: u64,
-    readings: Vec<Reading>,
+    readings: Vec<IntervalReading>,
     next: Vec<&'a mut dyn EventSink>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> IntervalMeter<'a> {
             let mut ended = self.account.clone();
             ended.finish(now);
             let by_core = (0..self.cores).map(|core| self.by_core.of(RequestId(core))).collect();
-            self.readings.push(Reading { at: now, counts: ended.counts(), by_core });
+            self.readings.push(IntervalReading { at: now, counts: ended.counts(), by_core });
         }
     }
 

@@ -15,14 +15,14 @@ pub struct Metered {
     /// The next boundary, if any.
     next: Option<Cycle>,
     epoch: Option<Cycles>,
-    readings: BTreeMap<Cycle, Reading>,
+    readings: BTreeMap<Cycle, MeterReading>,
     /// Reading at the end of the run.
-    last: Reading,
+    last: MeterReading,
 }
 
 /// Reading of the meters.
 #[derive(Clone, Copy, Default)]
-struct Reading {
+struct MeterReading {
     counts: Counts,
     buses: BusUse,
 }
@@ -61,7 +61,7 @@ impl Metered {
             next: Some(Cycle::ZERO + warm_up),
             epoch,
             readings: BTreeMap::new(),
-            last: Reading::default(),
+            last: MeterReading::default(),
         }
     }
 
@@ -75,7 +75,7 @@ impl Metered {
             Some(prices) => self.account.report(prices).map(drop)?,
             None => self.account.check()?,
         }
-        let measured = |from: Reading, to: Reading| -> Result<Measured, EnergyError> {
+        let measured = |from: MeterReading, to: MeterReading| -> Result<Measured, EnergyError> {
             let energy = prices.map(|prices| prices.report(&to.counts.since(&from.counts))).transpose()?;
             Ok(Measured { energy, buses: to.buses - from.buses })
         };
@@ -87,7 +87,7 @@ impl Metered {
     }
 
     /// The reading at a boundary; the last one if the run ended before its warm-up.
-    fn at(&self, cycle: Cycle) -> Reading {
+    fn at(&self, cycle: Cycle) -> MeterReading {
         self.readings.get(&cycle).copied().unwrap_or(self.last)
     }
 
@@ -98,7 +98,7 @@ impl Metered {
             // The background energy up to the boundary is that of a run that ended there.
             let mut ended = self.account.clone();
             ended.finish(boundary);
-            let reading = Reading { counts: ended.counts(), buses: self.buses.used_before(boundary) };
+            let reading = MeterReading { counts: ended.counts(), buses: self.buses.used_before(boundary) };
             self.readings.insert(boundary, reading);
             self.next = self.epoch.map(|epoch| boundary + epoch);
         }
@@ -133,7 +133,7 @@ impl EventSink for Metered {
     fn finish(&mut self, end: Cycle) {
         self.read_to(end);
         self.account.finish(end);
-        self.last = Reading { counts: self.account.counts(), buses: self.buses.used_before(end) };
+        self.last = MeterReading { counts: self.account.counts(), buses: self.buses.used_before(end) };
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::{Channel, CommandEvent, Cycle, EventSink, Queued};
 use memctrl::{Completion, Request};
 
-use crate::progress::Progress;
+use crate::progress::RunProgress;
 
 /// An observer of commands and requests.
 pub trait Observer: EventSink {
@@ -29,8 +29,8 @@ pub struct Attachments<'a, 'o> {
     pub commands: Option<&'a mut dyn EventSink>,
     /// Observer of commands and requests.
     pub observer: Option<Shared<'o>>,
-    /// Called every [`Progress::STEP_REQUESTS`] requests.
-    pub progress: Option<&'a dyn Fn(Progress)>,
+    /// Called every [`RunProgress::STEP_REQUESTS`] requests.
+    pub progress: Option<&'a dyn Fn(RunProgress)>,
 }
 
 /// Event sink that forwards to an observer.

@@ -68,7 +68,7 @@ mod tests {
     use os_alloc_sim::CopyUnit;
 
     use super::*;
-    use crate::{Experiment, SystemBuilder, Workload};
+    use crate::{Experiment, Requests, SystemBuilder};
 
     #[test]
     fn the_paper_s_copy_is_compared_with_the_channel() {
@@ -103,7 +103,7 @@ mod tests {
                 fragmentation: 0.0,
                 copy_unit: CopyUnit::RowSet,
             };
-            Experiment::new(&system, Workload::Made { settings: Settings::new(fork), allocator: Some(allocator) })
+            Experiment::new(&system, Requests::Made { settings: Settings::new(fork), allocator: Some(allocator) })
         };
         let channel = |policy| experiment(policy).policy(BASELINE).run().unwrap().makespan_cycles;
         for (listed, reference) in [

@@ -197,7 +197,7 @@ mod tests {
             unusable: host::UnusableRecords::Skip,
             clock: Clock::DDR3_1066,
             timing: Timing::BackToBack,
-            copier: host::Copier::Cpu,
+            copier: host::ReplayCopier::Cpu,
             allocator: None,
             fault: Cycles(100),
         };

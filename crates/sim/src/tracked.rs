@@ -6,15 +6,15 @@ use rowclone::Operation;
 
 use crate::backlog::{Backlog, Meter};
 use crate::observer::Shared;
-use crate::progress::Progress;
+use crate::progress::RunProgress;
 use crate::served::ServedTally;
 
 /// A request source whose requests are counted, and reported to an observer, if any.
 pub struct Tracked<'p, 'o, S> {
     source: S,
     backlog: Meter,
-    progress: Progress,
-    report: Option<&'p dyn Fn(Progress)>,
+    progress: RunProgress,
+    report: Option<&'p dyn Fn(RunProgress)>,
     observer: Option<Shared<'o>>,
     /// Copies and initializations that are done at or after a cycle.
     from: Cycle,
@@ -28,10 +28,10 @@ impl<'p, 'o, S: RequestSource> Tracked<'p, 'o, S> {
         source: S,
         total: Option<u64>,
         from: Cycle,
-        report: Option<&'p dyn Fn(Progress)>,
+        report: Option<&'p dyn Fn(RunProgress)>,
         observer: Option<Shared<'o>>,
     ) -> Tracked<'p, 'o, S> {
-        let progress = Progress { done: 0, total };
+        let progress = RunProgress { done: 0, total };
         Tracked { source, backlog: Meter::new(), progress, report, observer, from, served: ServedTally::default() }
     }
 
@@ -59,7 +59,7 @@ impl<S: RequestSource> RequestSource for Tracked<'_, '_, S> {
         let request = self.source.take(now)?;
         self.backlog.take(now, request.arrival.unwrap_or(now));
         self.progress.done += 1;
-        if self.progress.done.is_multiple_of(Progress::STEP_REQUESTS) {
+        if self.progress.done.is_multiple_of(RunProgress::STEP_REQUESTS) {
             self.report_progress();
         }
         if let Some(observer) = self.observer {

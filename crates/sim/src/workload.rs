@@ -11,7 +11,7 @@ use trace_io::trace::Format;
 use crate::copy_method::DeviceSettings;
 
 /// Requests of an experiment.
-pub enum Workload<'a> {
+pub enum Requests<'a> {
     /// Operations, sequential or at set cycles.
     Operations(Vec<ListedOperation>),
     /// Requests generated from settings and the seed.
@@ -22,13 +22,13 @@ pub enum Workload<'a> {
         allocator: Option<AllocatorSettings>,
     },
     /// A recorded trace.
-    Trace(Trace<'a>),
+    Trace(RecordedTrace<'a>),
     /// Programs on cores.
     Programs(Box<Programs>),
 }
 
 /// A recorded trace and its replay settings.
-pub struct Trace<'a> {
+pub struct RecordedTrace<'a> {
     /// Name in reports.
     pub name: String,
     /// Text, plain or compressed.

@@ -7,7 +7,7 @@ use memctrl::policy::copy::{BASELINE, LEAST_ENERGY, ROWCLONE};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, FrFcfsCap, ParBs};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
-use rowclone_sim::{Experiment, ExperimentError, SystemBuilder, Trace, Workload};
+use rowclone_sim::{Experiment, ExperimentError, RecordedTrace, Requests, SystemBuilder};
 
 fn copy(src: Place) -> OperationSpec {
     OperationSpec {
@@ -154,7 +154,7 @@ fn workloads_that_do_not_fit_the_system_are_errors() {
         assert!(error.help().is_some_and(|help| help.starts_with("try ")), "{message}");
     }
     let trace = |text: &'static str| {
-        let trace = Trace {
+        let trace = RecordedTrace {
             name: "trace".to_owned(),
             text: Box::new(text.as_bytes()),
             format: None,
@@ -163,7 +163,7 @@ fn workloads_that_do_not_fit_the_system_are_errors() {
             allocator: None,
             fault: Cycles(0),
         };
-        Experiment::new(&system, Workload::Trace(trace)).run()
+        Experiment::new(&system, Requests::Trace(trace)).run()
     };
     assert!(matches!(trace("what\n"), Err(ExperimentError::Trace(_))));
     assert_eq!(trace("R 0x400000\nW 0x400040\n").unwrap().trace.unwrap().reads, 1);

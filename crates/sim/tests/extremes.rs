@@ -21,7 +21,7 @@ use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 use os_alloc_sim::{CopyUnit, Policy};
 use proptest::prelude::*;
 use proptest::sample::select;
-use rowclone_sim::{Attachments, Experiment, ExperimentError, MemorySystem, SystemBuilder, Trace, Workload};
+use rowclone_sim::{Attachments, Experiment, ExperimentError, MemorySystem, RecordedTrace, Requests, SystemBuilder};
 
 const EXTREME: [u64; 14] = [
     0,
@@ -317,7 +317,7 @@ proptest! {
         settings in addressed(), epoch in prop::option::of(cycles()), warm_up in cycles(),
     ) {
         let system = small();
-        let workload = Workload::Made { settings, allocator: None };
+        let workload = Requests::Made { settings, allocator: None };
         attempt(Experiment { epoch, warm_up, ..Experiment::new(&system, workload) })?;
     }
 }
@@ -329,7 +329,7 @@ proptest! {
     fn workloads_of_processes_run_or_are_refused(
         settings in of_processes(), allocator in prop::option::weighted(0.95, allocator()),
     ) {
-        attempt(Experiment::new(&small(), Workload::Made { settings, allocator }))?;
+        attempt(Experiment::new(&small(), Requests::Made { settings, allocator }))?;
     }
 
     #[test]
@@ -338,7 +338,7 @@ proptest! {
         timing in timing(),
         allocator in prop::option::weighted(0.1, allocator()),
     ) {
-        let trace = Trace {
+        let trace = RecordedTrace {
             name: "trace".to_owned(),
             text: Box::new(text.as_bytes()),
             format: None,
@@ -347,6 +347,6 @@ proptest! {
             allocator,
             fault: Cycles(0),
         };
-        attempt(Experiment::new(&small(), Workload::Trace(trace)))?;
+        attempt(Experiment::new(&small(), Requests::Trace(trace)))?;
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rowclone_config::{Failure, create_directory};
 
 pub use super::journal::sweep_of as name_of;
-use super::journal::{self, Journals, Writer};
+use super::journal::{self, JournalWriter, Journals};
 use super::progress::Progress;
 use super::progress::Tally;
 use super::run::Sweep;
@@ -62,7 +62,7 @@ pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: boo
     claim(sweep, directory, None, force)?;
     let plans = sweep.plans(&sweep.numbers(None))?;
     if journal::sweep_of(directory)?.is_none() {
-        Writer::open(directory, &sweep.file.name, None)?;
+        JournalWriter::open(directory, &sweep.file.name, None)?;
     }
     tables::write(sweep, &plans, &journals, directory)
 }

@@ -55,7 +55,7 @@ struct RecordLocation {
 
 /// The journal to which a sweep appends.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct JournalWriter {
     path: PathBuf,
     file: File,
 }
@@ -177,12 +177,12 @@ fn name_for(shard: Option<Shard>) -> String {
     format!("{}{middle}{}", NAME.0, NAME.1)
 }
 
-impl Writer {
+impl JournalWriter {
     /// Opens the journal of a shard, or of the whole sweep, for appending.
     ///
     /// # Errors
     /// The journal cannot be written.
-    pub(super) fn open(directory: &Path, sweep: &str, shard: Option<Shard>) -> Result<Writer, Failure> {
+    pub(super) fn open(directory: &Path, sweep: &str, shard: Option<Shard>) -> Result<JournalWriter, Failure> {
         let path = directory.join(name_for(shard));
         let open = || {
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
@@ -193,7 +193,7 @@ impl Writer {
             Ok(file)
         };
         let file = open().map_err(|error| Failure::writing(&path, &error))?;
-        Ok(Writer { path, file })
+        Ok(JournalWriter { path, file })
     }
 
     /// Appends a record, and flushes it to the operating system.

@@ -17,12 +17,12 @@ use rowclone_config::{Failure, Library, ResolvedScenario, Scenario, Variant, Wor
 
 use super::digest::{Digest, ScenarioDigest};
 use super::file::SweepFile;
-use super::journal::{Journals, Writer};
+use super::journal::{JournalWriter, Journals};
 use super::points::{Point, Points};
 use super::progress::{Progress, Tally};
 use super::record::Record;
 use super::shard::Shard;
-use super::traces::{Trace, Traces};
+use super::traces::{SharedTrace, Traces};
 
 /// A sweep, with the state that its runs share.
 pub struct Sweep<'a> {
@@ -73,7 +73,7 @@ pub(super) struct PlannedRun {
 struct Ready {
     scenario: Scenario,
     /// Trace or programs of the point.
-    traces: Vec<Trace>,
+    traces: Vec<SharedTrace>,
 }
 
 impl<'a> Sweep<'a> {
@@ -176,7 +176,7 @@ impl<'a> Sweep<'a> {
     ) -> Result<(Vec<Plan>, Tally), Failure> {
         let mut journals = Journals::default();
         journals.read(directory)?;
-        let writer = Mutex::new(Writer::open(directory, &self.file.name, shard)?);
+        let writer = Mutex::new(JournalWriter::open(directory, &self.file.name, shard)?);
         let (tally, fault) = (Mutex::new(Tally::default()), OnceLock::new());
         let tallied = || locked(&tally);
         let visit = |number: u64, planned: &Planned, ready: &Ready| {
@@ -242,7 +242,7 @@ impl<'a> Sweep<'a> {
             let run = scenario.experiment(variant, |trace| Box::new(trace))?.run_with(attachments);
             let run = run.map_err(|error| scenario.failure(error))?;
             let run = Outcome { policy: variant.name(), ..run };
-            traces.iter().try_for_each(Trace::check_unchanged)?;
+            traces.iter().try_for_each(SharedTrace::check_unchanged)?;
             let geometry = scenario.system.memory.system().geometry;
             let reserved = geometry.reserved_bytes() as f64 / geometry.bytes() as f64;
             Ok(run_cells::cells(&run, reserved, &warnings::of_run(scenario, variant, &run)))

@@ -16,7 +16,7 @@ use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Channel, Column, Cycle, Cycles, Row};
 use flate2::{Compression, write::GzEncoder};
 use trace_io::recording::{self, BlockEntry};
-use trace_io::trace::{Access, Arrival, Event, Format, Reader, Record, Timing, Writer};
+use trace_io::trace::{AccessKind, Arrival, Event, Format, Reader, Record, Timing, TraceWriter};
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to the terminal")]
 fn main() -> ExitCode {
@@ -112,7 +112,7 @@ fn write_record(number: u64, format: &'static Format, text: &mut Vec<u8>) -> Res
     let mut refused = None;
     for event in events {
         let record = Record { arrival: arrival(number, chance, format, &event), event };
-        match Writer::new(&mut *text, format).write_record(&record) {
+        match TraceWriter::new(&mut *text, format).write_record(&record) {
             Ok(()) => return Ok(()),
             Err(error) => refused = Some(error),
         }
@@ -124,7 +124,11 @@ fn located(number: u64, chance: u64) -> Event {
     let bank = BankId { rank: (number % 2) as u8, bank: (chance >> 40 & 7) as u8 };
     let (row, column) = (Row((chance >> 45 & 0x7fff) as u32), Column((chance >> 20 & 127) as u16));
     let location = Location { channel: Channel(0), bank, row, column, offset: 0 };
-    Event::Located { access: if number % 40 < 10 { Access::Write } else { Access::Read }, location, group: None }
+    Event::Located {
+        access: if number % 40 < 10 { AccessKind::Write } else { AccessKind::Read },
+        location,
+        group: None,
+    }
 }
 
 fn arrival(number: u64, chance: u64, format: &Format, event: &Event) -> Arrival {

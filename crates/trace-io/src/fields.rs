@@ -63,14 +63,14 @@ struct FieldPlace<'a> {
 
 /// Unit of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum TimeUnit {
     Clocks,
     Nanoseconds,
     Picoseconds,
 }
 
 /// A number of units.
-type Time = (u64, Unit);
+type Time = (u64, TimeUnit);
 
 impl<'a> Fields<'a> {
     /// Creates the fields of the line at the beginning of a text.
@@ -304,7 +304,7 @@ impl<'a> Fields<'a> {
             && let Some((value, rest)) = field::long_decimal::<BLANK>(text)
         {
             self.rest = rest;
-            return Ok(Some((value, Unit::Clocks)));
+            return Ok(Some((value, TimeUnit::Clocks)));
         }
         if let [b'\n', ..] = self.rest {
             return Ok(None);
@@ -434,11 +434,11 @@ impl<'a> FieldPlace<'a> {
         }
         let time = fields.word().strip_prefix(b"@").and_then(|time| {
             if let Some(ns) = time.strip_suffix(b"ns") {
-                number::decimal(ns).map(|ns| (ns, Unit::Nanoseconds))
+                number::decimal(ns).map(|ns| (ns, TimeUnit::Nanoseconds))
             } else if let Some(ps) = time.strip_suffix(b"ps") {
-                number::decimal(ps).map(|ps| (ps, Unit::Picoseconds))
+                number::decimal(ps).map(|ps| (ps, TimeUnit::Picoseconds))
             } else {
-                number::decimal(time).map(|clocks| (clocks, Unit::Clocks))
+                number::decimal(time).map(|clocks| (clocks, TimeUnit::Clocks))
             }
         });
         if time.is_some() { Ok((time, fields.rest)) } else { self.wrong("time", expected) }

@@ -41,13 +41,13 @@ pub(crate) fn extension(file_name: &str) -> Option<&str> {
 #[derive(derive_more::Debug)]
 #[debug("Text")]
 pub struct Text<R: Read> {
-    source: Source<R>,
+    source: Decompressor<R>,
 }
 
 /// The input, preceded by the bytes read for detection.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-enum Source<R: Read> {
+enum Decompressor<R: Read> {
     Plain(Whole<R>),
     Gzip(Box<MultiGzDecoder<Whole<R>>>),
     Zstd(Box<Decoder<'static, BufReader<Whole<R>>>>),
@@ -64,9 +64,9 @@ impl<R: Read> Text<R> {
         let compression = Compression::of(&start);
         let whole = Cursor::new(start).chain(input);
         let source = match compression {
-            Compression::None => Source::Plain(whole),
-            Compression::Gzip => Source::Gzip(Box::new(MultiGzDecoder::new(whole))),
-            Compression::Zstd => Source::Zstd(Box::new(decoder(whole)?)),
+            Compression::None => Decompressor::Plain(whole),
+            Compression::Gzip => Decompressor::Gzip(Box::new(MultiGzDecoder::new(whole))),
+            Compression::Zstd => Decompressor::Zstd(Box::new(decoder(whole)?)),
         };
         Ok(Text { source })
     }
@@ -75,9 +75,9 @@ impl<R: Read> Text<R> {
 impl<R: Read> Read for Text<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.source {
-            Source::Plain(plain) => plain.read(buffer),
-            Source::Gzip(gzip) => gzip.read(buffer),
-            Source::Zstd(zstd) => zstd.read(buffer),
+            Decompressor::Plain(plain) => plain.read(buffer),
+            Decompressor::Gzip(gzip) => gzip.read(buffer),
+            Decompressor::Zstd(zstd) => zstd.read(buffer),
         }
     }
 }

@@ -9,7 +9,7 @@ use dram_spec::{BankId, Channel, Column, Command, Cycle, Density, Issued, Precha
 use proptest::prelude::*;
 use trace_io::LineError;
 use trace_io::command_log::LogReader;
-use trace_io::commands::{FORMATS, FileRank, Format, Peeked, TraceReader};
+use trace_io::commands::{CommandFormat, FORMATS, FileRank, Peeked, TraceReader};
 
 use common::{system, system_of};
 
@@ -17,7 +17,7 @@ const PLACE: FileRank = FileRank { channel: Channel(2), rank: 1 };
 
 fn reader(format: &str, trace: &[u8]) -> TraceReader<impl Read + use<>> {
     let input = Peeked::new(std::io::Cursor::new(trace.to_vec()));
-    let format = Format::named(format).expect("a format");
+    let format = CommandFormat::named(format).expect("a format");
     TraceReader::new(input, format, PLACE, &system()).expect("a format that is read")
 }
 
@@ -79,7 +79,8 @@ fn the_exit_of_a_precharge_power_down_is_that_of_the_system() {
         let system = System { precharge_power_down: exit, ..system() };
         let read = |name: &str| {
             let trace = std::io::Cursor::new(format!("5,{name},0\n"));
-            let reader = TraceReader::new(Peeked::new(trace), Format::named("drampower").unwrap(), PLACE, &system);
+            let reader =
+                TraceReader::new(Peeked::new(trace), CommandFormat::named("drampower").unwrap(), PLACE, &system);
             reader.unwrap().next().unwrap()
         };
         assert!(read(right).is_ok());
@@ -220,7 +221,7 @@ fn unknown_commands_are_listed_up_to_a_limit() {
 #[test]
 fn logs_and_lists_have_other_readers_or_none() {
     for name in ["log", "hdl"] {
-        let format = Format::named(name).unwrap();
+        let format = CommandFormat::named(name).unwrap();
         assert!(TraceReader::new(Peeked::new(&b""[..]), format, PLACE, &system()).is_none());
     }
 }
@@ -237,7 +238,7 @@ fn an_input_that_fails_is_an_error_of_the_line_reached() {
         let lines = (0..length).map(|at| format!("{at},ACT,3\n")).collect::<Vec<_>>().concat();
         let bytes = lines.len();
         let input = Peeked::new(std::io::Cursor::new(lines).chain(Broken));
-        let reader = TraceReader::new(input, Format::named("drampower").unwrap(), PLACE, &system()).unwrap();
+        let reader = TraceReader::new(input, CommandFormat::named("drampower").unwrap(), PLACE, &system()).unwrap();
         let items: Vec<_> = reader.collect();
         assert_eq!(items.len() as u64, length + 1);
         let message = items.into_iter().find_map(Result::err).unwrap().to_string();
@@ -249,7 +250,7 @@ fn an_input_that_fails_is_an_error_of_the_line_reached() {
 }
 
 /// Number of items, all of which are read: the greater one of a system without bank groups and one with them.
-fn items(format: &Format, trace: &[u8]) -> usize {
+fn items(format: &CommandFormat, trace: &[u8]) -> usize {
     let items = |system: &System| {
         let Some(mut reader) = TraceReader::new(Peeked::new(trace), format, PLACE, system) else { return 0 };
         let items = reader.by_ref().count();
@@ -303,7 +304,7 @@ proptest! {
             let with_names = [WITH_GROUPS.as_bytes(), &trace].concat();
             prop_assert!(items(format, &with_names) <= with_names.split(|&byte| byte == b'\n').count() + 1);
             prop_assert!(items(format, &trace) <= trace.split(|&byte| byte == b'\n').count() + 1);
-            Format::candidates(&trace, "x.trace");
+            CommandFormat::candidates(&trace, "x.trace");
         }
     }
 
@@ -327,7 +328,7 @@ proptest! {
             }
         }
         let lines = trace.split(|&byte| byte == b'\n').count();
-        prop_assert!(items(Format::named(format).unwrap(), &trace) <= lines + 1);
+        prop_assert!(items(CommandFormat::named(format).unwrap(), &trace) <= lines + 1);
         if let Some(error) = reader(format, &trace).find_map(Result::err) {
             prop_assert!((1..=lines as u64 + 1).contains(&error.line()), "{error}");
             prop_assert!(!error.help().is_empty());
@@ -337,7 +338,7 @@ proptest! {
 
 fn read_as(system: &System, format: &str, trace: &str) -> Result<Vec<Issued>, LineError> {
     let input = Peeked::new(std::io::Cursor::new(trace.as_bytes().to_vec()));
-    let format = Format::named(format).expect("a format");
+    let format = CommandFormat::named(format).expect("a format");
     TraceReader::new(input, format, PLACE, system).expect("a format that is read").collect()
 }
 

@@ -12,7 +12,8 @@ use dram_spec::{
 use trace_io::LineError;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{
-    Exporter, FORMATS, FileRank, Format, Inexpressible, InexpressibleCommands, Peeked, Target, TraceReader, Unsupported,
+    CommandFormat, Exporter, FORMATS, FileRank, Inexpressible, InexpressibleCommands, Peeked, Target, TraceReader,
+    Unsupported,
 };
 
 use common::{system, system_of};
@@ -282,7 +283,7 @@ fn the_documentation_shows_what_is_written_and_read() {
     }
     let mut read = 0;
     for block in starting("0,ACT").into_iter().chain(starting("clock,")).chain(starting("12  ")) {
-        let format = Format::matching(block.as_bytes(), "")[0];
+        let format = CommandFormat::matching(block.as_bytes(), "")[0];
         let reader = TraceReader::new(Peeked::new(block.as_bytes()), format, PLACES[0], &system()).unwrap();
         read += reader.map(Result::unwrap).count();
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use dram_spec::PhysicalAddress;
 use proptest::prelude::*;
-use trace_io::trace::copies::{Amount, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
+use trace_io::trace::copies::{AddressOrder, Amount, CopyFinder, CopyReport, FindSettings, FoundCopy};
 use trace_io::trace::{Arrival, Event, FORMATS, Format, Reader, Record};
 
 use fuzzed::search;
@@ -56,12 +56,12 @@ struct Loop {
     pieces: u64,
     piece: u64,
     ahead: u64,
-    direction: Direction,
+    direction: AddressOrder,
 }
 
 impl Loop {
     fn up(dst: u64, src: u64, pieces: u64) -> Loop {
-        Loop { dst, src, pieces, piece: 64, ahead: 1, direction: Direction::Up }
+        Loop { dst, src, pieces, piece: 64, ahead: 1, direction: AddressOrder::Up }
     }
 
     fn bytes(&self) -> u64 {
@@ -71,8 +71,8 @@ impl Loop {
     fn records(&self) -> Vec<Record> {
         let Loop { dst, src, pieces, piece, ahead, direction } = *self;
         let place = |index: u64| match direction {
-            Direction::Up => index * piece,
-            Direction::Down => (pieces - 1 - index) * piece,
+            AddressOrder::Up => index * piece,
+            AddressOrder::Down => (pieces - 1 - index) * piece,
         };
         let mut records = Vec::new();
         for begin in (0..pieces).step_by(ahead as usize) {
@@ -123,8 +123,8 @@ fn writes_of(copy: &FoundCopy, records: &[Record]) -> Vec<(u64, u64)> {
         }
         let (start, bytes) = span(address, bytes);
         match copy.direction {
-            Direction::Up if start + bytes == rest.end => rest.end = start,
-            Direction::Down if start == rest.start => rest.start += bytes,
+            AddressOrder::Up if start + bytes == rest.end => rest.end = start,
+            AddressOrder::Down if start == rest.start => rest.start += bytes,
             _ => continue,
         }
         writes.push((number(record), start));
@@ -185,7 +185,7 @@ fn a_loop_of_lines_is_one_copy() {
 #[test]
 fn words_chunks_and_descending_loops_are_copies() {
     for (piece, ahead) in [(1, 1), (8, 1), (8, 4), (16, 4), (32, 8), (64, 4), (64, 1), (64, 32)] {
-        for direction in [Direction::Up, Direction::Down] {
+        for direction in [AddressOrder::Up, AddressOrder::Down] {
             let one = Loop { piece, ahead, direction, ..Loop::up(0x9000, 0x2008 / piece * piece, 2048 / piece) };
             let report = check(&one.records(), &[copy(one.dst, one.src, 2048)]);
             assert_eq!(report.listed[0].direction, direction, "{one:?}");
@@ -418,7 +418,7 @@ proptest! {
             let lines = draft.pieces * 64;
             let (src, dst) = (at, at + lines + 64 * (1 + draft.gap));
             at = dst + lines + 4096;
-            let direction = if draft.down { Direction::Down } else { Direction::Up };
+            let direction = if draft.down { AddressOrder::Down } else { AddressOrder::Up };
             Loop { ahead: draft.ahead, direction, ..Loop::up((1 << 30) + dst, (1 << 30) + src, draft.pieces) }
         }).collect();
         let records = mix(&loops, noise, seed);
@@ -470,7 +470,7 @@ proptest! {
     ) {
         let piece = if words { 8 } else { 64 };
         let loops: Vec<Loop> = drafts.iter().zip(places).map(|(draft, (src, dst))| {
-            let direction = if draft.down { Direction::Down } else { Direction::Up };
+            let direction = if draft.down { AddressOrder::Down } else { AddressOrder::Up };
             let (src, dst) = (src * 64, dst * 64 + if words { 8 * (draft.gap % 8) } else { 0 });
             Loop { piece, ahead: draft.ahead, direction, pieces: draft.pieces * (64 / piece), dst, src }
         }).collect();

@@ -7,7 +7,7 @@ use dram_spec::Dialect;
 use protocol_check::Report;
 use trace_io::commands::{self, FORMATS};
 
-use super::{Format, Named, TraceSystemArgs, named, one_of};
+use super::{Named, OutputFormat, TraceSystemArgs, named, one_of};
 
 /// Which commands a trace may hold.
 const DIALECTS: [Named<Dialect>; 2] = [
@@ -35,7 +35,7 @@ pub struct CheckArgs {
     pub system: TraceSystemArgs,
     /// Format of the trace [default: that of its first line, then of its extension]
     #[arg(long, value_name = "NAME", value_parser = one_of(readable()))]
-    pub input_format: Option<&'static commands::Format>,
+    pub input_format: Option<&'static commands::CommandFormat>,
     /// Which commands it may hold [default: what a log says of itself; jedec for other traces]
     #[arg(long, value_parser = named(&DIALECTS))]
     pub dialect: Option<Dialect>,
@@ -44,10 +44,10 @@ pub struct CheckArgs {
     pub limit: usize,
     /// How to print the verdict
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
 }
 
 /// The formats that are read, by name.
-fn readable() -> impl Iterator<Item = (&'static str, &'static commands::Format)> {
+fn readable() -> impl Iterator<Item = (&'static str, &'static commands::CommandFormat)> {
     FORMATS.iter().filter(|format| format.is_read()).map(|format| (format.name, format))
 }

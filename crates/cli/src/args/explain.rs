@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use dram_spec::SpeedBin;
 
-use super::{BinParser, Format, ScenarioArgs};
+use super::{BinParser, OutputFormat, ScenarioArgs};
 use crate::instant::Instant;
 
 /// What can be explained.
@@ -60,7 +60,7 @@ pub struct ExplainRulesArgs {
     pub system: Option<PathBuf>,
     /// Format of the rules
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
 }
 
 /// `explain plan` and `explain energy`.

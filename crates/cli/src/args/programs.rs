@@ -9,7 +9,7 @@ use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES, named};
 use rowclone_config::{Failure, MachineConfig, Overrides};
 use rowclone_sim::CopyMethod;
 
-use super::{Format, one_of};
+use super::{OutputFormat, one_of};
 
 /// The copy method of a policy's name.
 ///
@@ -119,5 +119,5 @@ pub struct ProgramsArgs {
     pub details: bool,
     /// Format of the tables
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
 }

@@ -7,7 +7,7 @@ use rowclone_config::quantity;
 use trace_io::trace::Format;
 use trace_io::trace::copies::FindSettings;
 
-use super::{ConvertArgs, Format as OutputFormat, one_of, rate};
+use super::{ConvertArgs, OutputFormat, one_of, rate};
 
 /// Commands about memory traces and recordings of programs.
 #[derive(Debug, Subcommand)]

@@ -26,7 +26,7 @@ const ROWLESS: &str = "the trace has no rows and columns: the rules of banks, ra
 
 /// Result of the check of a trace.
 struct Verdict {
-    format: &'static commands::Format,
+    format: &'static commands::CommandFormat,
     dialect: Dialect,
     commands: u64,
     end: Cycle,
@@ -91,7 +91,7 @@ fn table(Verdict { format, commands, report, .. }: &Verdict) -> String {
 }
 
 /// A text about commands. Rows and columns that a trace lacks are read as 0, and must not be printed.
-fn without_rows(format: &commands::Format, text: String) -> String {
+fn without_rows(format: &commands::CommandFormat, text: String) -> String {
     if format.has_rows { text } else { text.replace(" row 0", "").replace(" col 0", "") }
 }
 
@@ -117,7 +117,7 @@ fn json(file: &Path, verdict: &Verdict) -> Value {
     })
 }
 
-fn violation_json(format: &commands::Format, violation: &Violation) -> Value {
+fn violation_json(format: &commands::CommandFormat, violation: &Violation) -> Value {
     let Violation { rule, at, channel, rank, command, earlier, bound, clocks_short, source } = violation;
     let issued = |issued: &Option<Issued>| match issued {
         Some(Issued { at, command, .. }) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use rowclone_config::{Failure, file};
 use rowclone_sim::quantity::{bytes, grouped};
 use serde_json::{Map, Value, json};
-use trace_io::recording::{EVENT_NAMES, Metadata, Summary};
+use trace_io::recording::{EVENT_NAMES, Metadata, RecordingSummary};
 
 use crate::args::TraceInfoArgs;
 use crate::recording;
@@ -17,7 +17,7 @@ use crate::recording;
 pub fn run(args: &TraceInfoArgs, path: &Path) -> Result<String, Failure> {
     let size = file::open(path).map_err(|error| Failure::reading(path, &error))?.size();
     let mut reader = recording::open(path)?;
-    let summary = Summary::of(&mut reader).map_err(|error| recording::refused(path, &error))?;
+    let summary = RecordingSummary::of(&mut reader).map_err(|error| recording::refused(path, &error))?;
     let metadata = reader.metadata();
     let table = || {
         let rows = rows(path, size, metadata, &summary);
@@ -32,17 +32,18 @@ fn part(part: u64, total: u64) -> f64 {
 }
 
 /// Names and numbers of the events that occur.
-fn events(summary: &Summary) -> impl Iterator<Item = (&'static str, u64)> {
+fn events(summary: &RecordingSummary) -> impl Iterator<Item = (&'static str, u64)> {
     EVENT_NAMES.iter().copied().zip(summary.events).filter(|(_, count)| *count > 0)
 }
 
-fn rows(path: &Path, size: u64, metadata: &Metadata, summary: &Summary) -> Vec<(&'static str, String)> {
+fn rows(path: &Path, size: u64, metadata: &Metadata, summary: &RecordingSummary) -> Vec<(&'static str, String)> {
     let Metadata { detail, order, totals, .. } = metadata;
     let key = |value: Value| value.as_str().unwrap_or_default().to_owned();
     let events: Vec<String> = events(summary).map(|(name, count)| format!("{} {name}", grouped(count))).collect();
     let bits = 8.0 * part(size, totals.instructions);
     let share = 100.0 * part(summary.routine_instructions, totals.instructions);
-    let Summary { kernel_copied_bytes, kernel_zeroed_bytes, routine_copied_bytes, routine_set_bytes, .. } = *summary;
+    let RecordingSummary { kernel_copied_bytes, kernel_zeroed_bytes, routine_copied_bytes, routine_set_bytes, .. } =
+        *summary;
     let mut rows = vec![
         ("file", path.display().to_string()),
         ("format", "recording of a program".to_owned()),
@@ -67,7 +68,7 @@ fn rows(path: &Path, size: u64, metadata: &Metadata, summary: &Summary) -> Vec<(
     rows
 }
 
-fn json(path: &Path, size: u64, metadata: &Metadata, summary: &Summary) -> Value {
+fn json(path: &Path, size: u64, metadata: &Metadata, summary: &RecordingSummary) -> Value {
     let events: Map<String, Value> = events(summary).map(|(name, count)| (name.to_owned(), count.into())).collect();
     json!({
         "file": path.display().to_string(),

@@ -8,7 +8,7 @@ use rowclone_config::{Failure, file};
 use rowclone_sim::quantity::{bytes, counted, grouped};
 use serde_json::{Value, json};
 use trace_io::Text;
-use trace_io::trace::{Format, Summary, Timing};
+use trace_io::trace::{Format, Timing, TraceSummary};
 
 use super::recording_info;
 use crate::args::TraceInfoArgs;
@@ -36,7 +36,7 @@ pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
     }
     let reader = formats::memory_trace(path, args.input_format)?;
     let format = reader.format();
-    let summary = Summary::of(reader).map_err(|error| formats::refused(path, &error))?;
+    let summary = TraceSummary::of(reader).map_err(|error| formats::refused(path, &error))?;
     let text = file::open(path).and_then(Text::new);
     let ends = text.and_then(|text| Ends::of(BufReader::new(text))).map_err(|error| Failure::reading(path, &error))?;
     let table = || {
@@ -49,7 +49,7 @@ pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
 }
 
 /// The lines of the table.
-fn rows(path: &Path, format: &Format, summary: &Summary) -> Vec<(&'static str, String)> {
+fn rows(path: &Path, format: &Format, summary: &TraceSummary) -> Vec<(&'static str, String)> {
     let bulk = |of: trace_io::trace::copies::Amount| format!("{} ({})", grouped(of.count), bytes(of.bytes));
     let mut rows = vec![
         ("file", path.display().to_string()),
@@ -64,7 +64,7 @@ fn rows(path: &Path, format: &Format, summary: &Summary) -> Vec<(&'static str, S
         ("fills", bulk(summary.fills)),
     ];
     if summary.faults + summary.forks + summary.exits > 0 {
-        let Summary { faults, forks, exits, .. } = summary;
+        let TraceSummary { faults, forks, exits, .. } = summary;
         let (faults, forks) = (counted(*faults, "page fault"), counted(*forks, "fork"));
         rows.push(("OS events", format!("{faults}, {forks}, {}", counted(*exits, "exit"))));
     }
@@ -81,7 +81,7 @@ fn rows(path: &Path, format: &Format, summary: &Summary) -> Vec<(&'static str, S
 }
 
 /// How the records specify their arrivals.
-fn arrivals(format: &Format, summary: &Summary) -> String {
+fn arrivals(format: &Format, summary: &TraceSummary) -> String {
     let late = match summary.late {
         0 => String::new(),
         late => format!("; {} before an earlier one", counted(late, "record")),
@@ -97,7 +97,7 @@ fn arrivals(format: &Format, summary: &Summary) -> String {
     }
 }
 
-fn json(path: &Path, format: &Format, summary: &Summary, ends: &Ends) -> Value {
+fn json(path: &Path, format: &Format, summary: &TraceSummary, ends: &Ends) -> Value {
     let lines = |lines: Vec<&(u64, String)>| -> Vec<Value> {
         lines.into_iter().map(|(number, text)| json!({ "line": number, "text": text })).collect()
     };

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use trace_io::recording::{Access, Event, Metadata, Word, Writer};
+use trace_io::recording::{Event, MemoryAccess, Metadata, RecordingWriter, Word};
 
 use crate::common::run;
 
@@ -70,8 +70,9 @@ fn a_trace_becomes_a_recording_and_a_trace_again() {
 /// A recording of a process that stores 7, and loads a byte.
 fn stored_and_loaded(file: &Path, loaded: u8) {
     let metadata = Metadata { contents: true, ..Metadata::default() };
-    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, 0).unwrap();
-    let access = |is_store| Word::Access(Access { is_store, address: 0x1000, log2_bytes: 0, instructions: 1 }).bits();
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), metadata, 0).unwrap();
+    let access =
+        |is_store| Word::Access(MemoryAccess { is_store, address: 0x1000, log2_bytes: 0, instructions: 1 }).bits();
     let words = [&Event::Create { process: 1 }.words()[..], &[access(true), access(false)]].concat();
     writer.block(1, 1, &words).unwrap();
     writer.contents(&[7, loaded]).unwrap();

@@ -5,7 +5,7 @@ use super::*;
 use Origin::Jesd79_2 as Jedec;
 
 /// The rules of DDR2.
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: RuleTable = RuleTable {
     rules: &with_mechanisms::<{ RULES.len() + MECHANISMS }>(RULES, 0, CCD, CCD, WRITE_TO_READ, READ_TO_PRECHARGE),
     refresh_before_power_down: false,
     row_open: (Term::Plus(1, P::RasMax), Public("Micron DDR2 HDL model: tRAS max 70 us")),

@@ -5,7 +5,7 @@ use super::*;
 use Origin::Jesd79_3 as Jedec;
 
 /// The rules of DDR3.
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: RuleTable = RuleTable {
     rules: &with_mechanisms::<{ RULES.len() + MECHANISMS }>(RULES, 0, CCD, CCD, WRITE_TO_READ, RTP),
     refresh_before_power_down: false,
     row_open: (Term::Plus(9, P::Refi), Public("Samsung M378B5673EH1 rev 1.03")),

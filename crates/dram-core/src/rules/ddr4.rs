@@ -5,7 +5,7 @@ use super::*;
 use Origin::Jesd79_4 as Jedec;
 
 /// The rules of DDR4.
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: RuleTable = RuleTable {
     rules: &with_mechanisms::<{ RULES.len() + MECHANISMS }>(RULES, 1, CCD_L, CCD_L_WR, WRITE_TO_READ_L, RTP),
     refresh_before_power_down: true,
     row_open: (Term::Plus(9, P::Refi), Jedec("tRAS max")),

@@ -6,7 +6,7 @@ use super::*;
 use Origin::Jesd79_5 as Jedec;
 
 /// The rules of DDR5.
-pub(super) const TABLE: Table = Table {
+pub(super) const TABLE: RuleTable = RuleTable {
     rules: &with_mechanisms::<{ RULES.len() + MECHANISMS }>(RULES, 2, CCD_L, CCD_L_WR, WRITE_TO_READ_L, RTP),
     refresh_before_power_down: false,
     row_open: (Term::Plus(5, P::Refi), Jedec("a REFab needs closed banks, and its gap is at most 5 tREFI1: derived")),

@@ -459,7 +459,7 @@ impl Maximum {
 
 /// The rules of a standard.
 #[derive(Debug)]
-pub struct Table {
+pub struct RuleTable {
     /// Minimum distances.
     pub rules: &'static [Rule],
     /// Whether a rank that left self-refresh needs a refresh before power-down, as before self-refresh.
@@ -473,7 +473,7 @@ pub struct Table {
 }
 
 /// The table of a standard.
-pub const fn table(standard: Standard) -> &'static Table {
+pub const fn table(standard: Standard) -> &'static RuleTable {
     match standard {
         Standard::Ddr2 => &ddr2::TABLE,
         Standard::Ddr3 => &ddr3::TABLE,
@@ -498,7 +498,7 @@ pub const REF_POSTPONED: &str = "REF-postponed";
 
 /// The maximum durations of a system.
 pub fn maxima(system: &System) -> [Maximum; 4] {
-    let Table { row_open, power_down, refresh, .. } = table(system.standard());
+    let RuleTable { row_open, power_down, refresh, .. } = table(system.standard());
     let mode = system.refresh_mode;
     let interval = if mode.divisor == 1 && !mode.same_bank { P::Refi } else { P::RefInterval };
     // The limits of a REFsb are counted in refreshes of all banks.

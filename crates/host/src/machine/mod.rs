@@ -44,10 +44,10 @@ use trace_io::program::{DeviceStep, InstructionKind, Needs, Step};
 use trace_io::trace::Recorded;
 
 use self::bulk::Bulk;
-use self::core::{Core, Limits, Next, Outcome, Pause, Work};
+use self::core::{Advance, Bounds, Core, NextAct, Pause, Work};
 use self::kernel::Kernel;
 use self::memory::{Lacking, Memory};
-use self::region::{Mark, Regions};
+use self::region::{CoreMark, Regions};
 use crate::aged_memory::AgedMemories;
 use crate::contents::Contents;
 use crate::flat_memory::FlatMemory;
@@ -71,10 +71,10 @@ pub use self::programs::{
 };
 pub use self::region::{CoreOutcome, Phase};
 pub use self::settings::{
-    BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CopyLoop, CoreSettings, DirtySource,
-    DmaCompletion, DmaSettings, EngineMode, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings,
-    KernelSettings, LineSettings, LoopSettings, MachineSettings, NetworkSettings, Order, PrefetchSettings,
-    PrefetcherKind, Region, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
+    BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, CopyLoop, CoreSettings, DirtySource, DmaCompletion,
+    DmaSettings, EngineMode, EngineSettings, InjectionLevel, InjectionPolicy, InjectionSettings, KernelSettings,
+    LineSettings, LoopSettings, MachineSettings, NetworkSettings, Order, PageCopier, PrefetchSettings, PrefetcherKind,
+    Region, Sharing, Spread, StoreMiss, StringStores, WithoutBuffer, WriteMerging, WritePolicy,
 };
 
 /// Results of a machine.
@@ -216,7 +216,7 @@ impl Machine {
             return Err(MachineError::NoPackets { core });
         }
         (0..self.cores.len()).for_each(|index| self.kernel.compare_core(index, &mut self.memory));
-        assert!(self.cores.iter().all(|core| core.next == Next::Ended), "a run ends after all regions");
+        assert!(self.cores.iter().all(|core| core.next == NextAct::Ended), "a run ends after all regions");
         let check = self.memory.check.as_ref();
         Ok(MachineOutcome {
             cores: self.regions.outcomes(self.settings.core.width),
@@ -230,17 +230,17 @@ impl Machine {
     fn settle(&mut self, index: usize, until: CoreCycle) {
         let next = loop {
             match self.execute(index, until) {
-                Outcome::Done | Outcome::Part => self.mark(index),
-                Outcome::Later(at) => break Next::At(at),
-                Outcome::Blocked | Outcome::Issued => break Next::Blocked,
-                Outcome::Ended => break Next::Ended,
+                Advance::Done | Advance::Part => self.mark(index),
+                Advance::Later(at) => break NextAct::At(at),
+                Advance::Blocked | Advance::Issued => break NextAct::Blocked,
+                Advance::Ended => break NextAct::Ended,
             }
         };
         let core = &mut self.cores[index];
         core.next = if core.is_deferring() { core.next_beside_deferred(next) } else { next };
         let at = |(index, core): (usize, &Core)| match core.next {
-            Next::At(at) => (at, index),
-            Next::Blocked | Next::Ended => (CoreCycle::NEVER, index),
+            NextAct::At(at) => (at, index),
+            NextAct::Blocked | NextAct::Ended => (CoreCycle::NEVER, index),
         };
         self.first_action = self.cores.iter().enumerate().map(at).min().expect("there is a core");
     }
@@ -248,10 +248,10 @@ impl Machine {
     /// Executes the work of a core that comes first, as far as possible before `until`; the rest
     /// stays first.
     #[inline]
-    fn execute(&mut self, index: usize, until: CoreCycle) -> Outcome {
+    fn execute(&mut self, index: usize, until: CoreCycle) -> Advance {
         let core = &mut self.cores[index];
         if core.is_deferring() && core.attempt_deferred(&mut self.memory, until) {
-            return Outcome::Part;
+            return Advance::Part;
         }
         if self.regions.is_over() {
             if self.cores[index].abandon()
@@ -284,7 +284,7 @@ impl Machine {
     /// of a private cache is one, and may be ahead of the controller, unless a device may remove the line. No
     /// instruction is ahead of an interrupt.
     #[inline]
-    fn limits(&self, index: usize, until: CoreCycle) -> Limits {
+    fn limits(&self, index: usize, until: CoreCycle) -> Bounds {
         let run = if self.cores[index].interrupts_due > 0 { until } else { until.max(self.horizon) };
         let hit = if self.hits_are_local { run } else { until };
         self.cores[index].limits(run, hit, until)
@@ -292,12 +292,12 @@ impl Machine {
 
     /// Reads further steps, or ends the program.
     #[inline(never)]
-    fn read_steps(&mut self, index: usize, until: CoreCycle) -> Outcome {
+    fn read_steps(&mut self, index: usize, until: CoreCycle) -> Advance {
         match self.cores[index].read_steps() {
-            Ok(true) => Outcome::Part,
+            Ok(true) => Advance::Part,
             Ok(false) if self.copier.has_begun(index) => {
                 self.cores[index].add(Work::Wait);
-                Outcome::Part
+                Advance::Part
             }
             Ok(false) => self.ended(index, until),
             Err(source) => self.fail(MachineError::Program { core: index, source }),
@@ -306,14 +306,14 @@ impl Machine {
 
     /// Ends a program because of an error, of which the first is kept.
     #[cold]
-    fn fail(&mut self, error: MachineError) -> Outcome {
+    fn fail(&mut self, error: MachineError) -> Advance {
         self.error.get_or_insert(error);
-        Outcome::Ended
+        Advance::Ended
     }
 
     /// Executes work of a core, whose rest stays first.
     #[inline(never)]
-    fn attempt(&mut self, index: usize, mut work: Work, limits: Limits) -> Outcome {
+    fn attempt(&mut self, index: usize, mut work: Work, limits: Bounds) -> Advance {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         let outcome = match &mut work {
             Work::Run { count, purpose } => core.run_instructions(count, *purpose, limits),
@@ -332,7 +332,7 @@ impl Machine {
             Work::CopyRest(bulk) => {
                 let outcome = self.copier.proceed(core, memory, *bulk, limits.until);
                 // The run ends, whatever the other cores do: their programs may repeat without end.
-                if matches!(outcome, Outcome::Issued)
+                if matches!(outcome, Advance::Issued)
                     && let Some(lost) = self.copier.given_up()
                 {
                     return self.fail(lost_copy(lost));
@@ -348,7 +348,7 @@ impl Machine {
 
     /// Executes a step of the program.
     #[inline]
-    fn step(&mut self, index: usize, mut step: Step, limits: Limits) -> Outcome {
+    fn step(&mut self, index: usize, mut step: Step, limits: Bounds) -> Advance {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         let attempted = match &mut step {
             Step::Compute { instructions } => Ok(core.run_instructions(instructions, Purpose::Program, limits)),
@@ -384,7 +384,7 @@ impl Machine {
                 if self.copier.has_begun(index) =>
             {
                 core.add(Work::Wait);
-                Ok(Outcome::Part)
+                Ok(Advance::Part)
             }
             Step::Map { .. }
             | Step::Filled { .. }
@@ -409,7 +409,7 @@ impl Machine {
 
     /// Executes a step that uses a device; `step` becomes the rest.
     #[cold]
-    fn use_device(&mut self, index: usize, step: &mut DeviceStep, until: CoreCycle) -> Result<Outcome, ProgramFault> {
+    fn use_device(&mut self, index: usize, step: &mut DeviceStep, until: CoreCycle) -> Result<Advance, ProgramFault> {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         match step {
             DeviceStep::Begin { dst, src, bytes } => {
@@ -421,7 +421,7 @@ impl Machine {
             }
             DeviceStep::Issue | DeviceStep::Wait => {
                 core.add(if *step == DeviceStep::Wait { Work::Wait } else { Work::Issue });
-                Ok(Outcome::Done)
+                Ok(Advance::Done)
             }
             DeviceStep::Post { .. } | DeviceStep::Await | DeviceStep::Send { .. } => {
                 self.kernel.use_adapter(core, memory, *step, until)
@@ -436,8 +436,8 @@ impl Machine {
         index: usize,
         (address, is_store): (PhysicalAddress, bool),
         needs: Option<Needs>,
-        limits: Limits,
-    ) -> Result<Outcome, ProgramFault> {
+        limits: Bounds,
+    ) -> Result<Advance, ProgramFault> {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         let Some(physical) = self.kernel.translate(core, address, is_store)? else {
             return self.kernel.page_fault(core, memory, (address, is_store), limits.until);
@@ -447,7 +447,7 @@ impl Machine {
             None => core.access(&access, memory, limits),
             Some(needs) => core.issue(&access, needs, memory, limits),
         };
-        if memory.check.is_some() && matches!(outcome, Outcome::Done) {
+        if memory.check.is_some() && matches!(outcome, Advance::Done) {
             self.kernel.executed(index, memory, address, &access);
         }
         Ok(outcome)
@@ -455,15 +455,15 @@ impl Machine {
 
     /// The end of a core's program, once its last action is over: the program may begin again.
     #[cold]
-    fn ended(&mut self, index: usize, until: CoreCycle) -> Outcome {
+    fn ended(&mut self, index: usize, until: CoreCycle) -> Advance {
         match self.cores[index].ended() {
-            Some(at) if at >= until => Outcome::Later(at),
+            Some(at) if at >= until => Advance::Later(at),
             Some(at) => match self.begin_again(index, at) {
-                Ok(true) => Outcome::Done,
-                Ok(false) => Outcome::Ended,
+                Ok(true) => Advance::Done,
+                Ok(false) => Advance::Ended,
                 Err(error) => self.fail(error),
             },
-            None => Outcome::Blocked,
+            None => Advance::Blocked,
         }
     }
 
@@ -473,7 +473,7 @@ impl Machine {
     /// # Errors
     /// If the program cannot begin again, and its region has not ended.
     fn begin_again(&mut self, index: usize, at: CoreCycle) -> Result<bool, MachineError> {
-        let end = Mark { slots: at.0 * self.settings.core.width, counters: self.counters(index) };
+        let end = CoreMark { slots: at.0 * self.settings.core.width, counters: self.counters(index) };
         self.regions.program_ended(index, &end);
         self.advance_phase();
         if self.regions.is_over() {
@@ -515,7 +515,7 @@ impl Machine {
 
     #[cold]
     fn mark_boundary(&mut self, index: usize) {
-        let mark = Mark { slots: self.cores[index].position(), counters: self.counters(index) };
+        let mark = CoreMark { slots: self.cores[index].position(), counters: self.counters(index) };
         self.cores[index].boundary = self.regions.reached(index, &mark);
         self.advance_phase();
     }

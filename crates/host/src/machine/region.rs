@@ -39,7 +39,7 @@ pub struct CoreOutcome {
 
 /// State of a core at a boundary of its region.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct CoreMark {
     /// Dispatch slots since reset.
     pub(super) slots: u64,
     pub(super) counters: CoreCounters,
@@ -48,8 +48,8 @@ pub(super) struct Mark {
 /// Boundaries of a core's region that it has reached.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
-    begin: Option<Mark>,
-    end: Option<Mark>,
+    begin: Option<CoreMark>,
+    end: Option<CoreMark>,
     /// Instructions executed when the program last began.
     begun: u64,
 }
@@ -86,7 +86,7 @@ impl Regions {
 
     /// Records that a core has reached its next boundary; returns the instructions of its program before
     /// the boundary after it, `u64::MAX` if there is none or if that is the end of the program.
-    pub(super) fn reached(&mut self, core: usize, mark: &Mark) -> u64 {
+    pub(super) fn reached(&mut self, core: usize, mark: &CoreMark) -> u64 {
         let Region { warm_up, instructions } = self.by_core[core];
         let marks = &mut self.marks[core];
         if marks.begin.is_none() {
@@ -98,7 +98,7 @@ impl Regions {
     }
 
     /// Records the end of a core's program, at which its region ends if it is the rest of the program.
-    pub(super) fn program_ended(&mut self, core: usize, mark: &Mark) {
+    pub(super) fn program_ended(&mut self, core: usize, mark: &CoreMark) {
         let Region { warm_up, instructions } = self.by_core[core];
         let has_region = mark.counters.instructions > warm_up || warm_up == 0;
         let marks = &mut self.marks[core];

@@ -350,7 +350,7 @@ impl Default for LoopSettings {
 
 /// Who copies and zeroes pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copier {
+pub enum PageCopier {
     /// The loop of the kernel.
     Loop,
     /// The memory controller, under its copy policy.
@@ -702,7 +702,7 @@ dram_spec::named! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelSettings {
     /// Who copies and zeroes.
-    pub copier: Copier,
+    pub copier: PageCopier,
     /// Treatment of dirty source lines before a copy in DRAM.
     pub dirty_source: DirtySource,
     /// Whether clean zero lines are inserted after a zeroing by the controller (RowClone-ZI).
@@ -738,7 +738,7 @@ impl Default for KernelSettings {
     /// the 64 bytes of `struct page`.
     fn default() -> KernelSettings {
         KernelSettings {
-            copier: Copier::Loop,
+            copier: PageCopier::Loop,
             dirty_source: DirtySource::WriteBack,
             inserts_zero_lines: false,
             coherence_cycles_per_line: 1,

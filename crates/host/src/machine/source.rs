@@ -6,7 +6,7 @@ use memctrl::{Completion, Request, RequestSource};
 use super::Machine;
 use super::clock::CoreCycle;
 use super::core::Core;
-use super::interconnect::{Agent, Delivery, Holds, Message};
+use super::interconnect::{Agent, Delivery, HeldEntry, Message};
 use super::settings::Sharing;
 
 /// Core cycles by which a core may advance before the controller, as long as it affects no other
@@ -45,11 +45,11 @@ impl RequestSource for Machine {
             }
             None => SourceId(outgoing.core),
         };
-        if outgoing.holds != Holds::Nothing {
+        if outgoing.holds != HeldEntry::Nothing {
             // Actions before the free entry come first, so that all cores see one order.
             self.receive_until(free);
             match outgoing.holds {
-                Holds::StoreEntry | Holds::EntryOfVictim => self.cores[core].store_accepted(),
+                HeldEntry::StoreEntry | HeldEntry::EntryOfVictim => self.cores[core].store_accepted(),
                 _ => self.memory.caches.write_accepted(core),
             }
             self.resume(core, free);

@@ -56,18 +56,18 @@ const NAMED: usize = 5;
 
 /// Whether a record has one address or a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum RecordShape {
     Access,
     Bulk,
 }
 
 impl TraceCounts {
-    pub(super) fn skip(&mut self, line: u64, shape: Shape, why: Unusable) {
+    pub(super) fn skip(&mut self, line: u64, shape: RecordShape, why: Unusable) {
         let count = match (shape, why.is_reserved()) {
-            (Shape::Access, false) => &mut self.accesses_outside,
-            (Shape::Access, true) => &mut self.accesses_reserved,
-            (Shape::Bulk, false) => &mut self.skipped_outside,
-            (Shape::Bulk, true) => &mut self.skipped_reserved,
+            (RecordShape::Access, false) => &mut self.accesses_outside,
+            (RecordShape::Access, true) => &mut self.accesses_reserved,
+            (RecordShape::Bulk, false) => &mut self.skipped_outside,
+            (RecordShape::Bulk, true) => &mut self.skipped_reserved,
         };
         *count += 1;
         if self.skipped.len() < NAMED {

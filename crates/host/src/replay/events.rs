@@ -6,21 +6,21 @@ use std::num::NonZeroU32;
 use dram_spec::address::Location;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rowclone::{Operation, PlanError};
-use trace_io::trace::{Access, Event, OsEvent, in_rank};
+use trace_io::trace::{AccessKind, Event, OsEvent, in_rank};
 
-use super::counts::Shape;
+use super::counts::RecordShape;
 use super::error::{ReplayError, Unusable};
 use super::pages::{NoFrame, Pages, RECORDED};
 use super::pieces::{Piece, Pieces};
-use super::settings::{Copier, UnusableRecords};
-use super::{Current, Entered, LineData, Lines, Replay};
+use super::settings::{ReplayCopier, UnusableRecords};
+use super::{AccessRest, Current, Entered, LineData, Replay};
 use crate::virtual_memory::ProcessEvent;
 
 impl<R: Read> Replay<R> {
     pub(super) fn enter_event(&mut self, event: &Event) -> Result<Entered, Box<ReplayError>> {
         match *event {
-            Event::Read { address, bytes, writeback } => Ok(self.access(Access::Read, address, bytes, writeback)),
-            Event::Write { address, bytes } => Ok(self.access(Access::Write, address, bytes, None)),
+            Event::Read { address, bytes, writeback } => Ok(self.access(AccessKind::Read, address, bytes, writeback)),
+            Event::Write { address, bytes } => Ok(self.access(AccessKind::Write, address, bytes, None)),
             Event::Located { access, location, group } => Ok(match self.located(location, group)? {
                 Some(address) => self.access(access, address, None, None),
                 None => Entered::Other(false),
@@ -37,7 +37,7 @@ impl<R: Read> Replay<R> {
 
     fn access(
         &mut self,
-        access: Access,
+        access: AccessKind,
         address: PhysicalAddress,
         bytes: Option<NonZeroU32>,
         writeback: Option<PhysicalAddress>,
@@ -48,7 +48,7 @@ impl<R: Read> Replay<R> {
             self.take_data(bytes.map_or(address.0 - within, |_| address.0));
         }
         let left = bytes.map_or(1, |bytes| (within + u64::from(bytes.get())).div_ceil(LINE_BYTES));
-        Entered::Lines(Lines { access, next: PhysicalAddress(address.0 - within), left, writeback })
+        Entered::Lines(AccessRest { access, next: PhysicalAddress(address.0 - within), left, writeback })
     }
 
     /// Takes the data of an access that begins at an address, or discards those of an earlier one.
@@ -60,33 +60,33 @@ impl<R: Read> Replay<R> {
     }
 
     /// Sets the request of the next line of an access or, after the last one, of its writeback.
-    pub(super) fn enter_line(&mut self, lines: Lines) -> Result<bool, Box<ReplayError>> {
-        let Lines { access, next, left, writeback } = lines;
+    pub(super) fn enter_line(&mut self, lines: AccessRest) -> Result<bool, Box<ReplayError>> {
+        let AccessRest { access, next, left, writeback } = lines;
         let (access, recorded, is_writeback) = match writeback {
-            Some(victim) if left == 0 => (Access::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true),
+            Some(victim) if left == 0 => (AccessKind::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true),
             _ => (access, next, false),
         };
         self.current = Current::Nothing;
         if left > 1 || (left == 1 && writeback.is_some()) {
             let next = PhysicalAddress(next.0.wrapping_add(LINE_BYTES));
-            self.current = Current::Lines(Lines { next, left: left - 1, ..lines });
+            self.current = Current::Lines(AccessRest { next, left: left - 1, ..lines });
         }
         let address = if self.pages.is_none() { recorded } else { self.placed_line(access, recorded)? };
         let operation = match access {
-            Access::Read => Operation::Read { address, bytes: LINE_BYTES },
-            Access::Write => Operation::Write { address, bytes: LINE_BYTES },
+            AccessKind::Read => Operation::Read { address, bytes: LINE_BYTES },
+            AccessKind::Write => Operation::Write { address, bytes: LINE_BYTES },
         };
         // Most lines are usable. `check` says why a line is not.
         if self.pages.is_none()
             && !self.planner.is_usable_line(address)
             && let Err(why) = self.planner.check(&operation)
         {
-            return self.refuse(Shape::Access, why.into());
+            return self.refuse(RecordShape::Access, why.into());
         }
         *match access {
-            Access::Read => &mut self.counts.reads,
-            Access::Write if is_writeback => &mut self.counts.writebacks,
-            Access::Write => &mut self.counts.writes,
+            AccessKind::Read => &mut self.counts.reads,
+            AccessKind::Write if is_writeback => &mut self.counts.writebacks,
+            AccessKind::Write => &mut self.counts.writes,
         } += 1;
         if self.data.is_some() && !is_writeback {
             self.line_data = self.data_of(recorded);
@@ -104,12 +104,16 @@ impl<R: Read> Replay<R> {
     }
 
     /// Physical address of the line of an access at a virtual address.
-    fn placed_line(&mut self, access: Access, address: PhysicalAddress) -> Result<PhysicalAddress, Box<ReplayError>> {
+    fn placed_line(
+        &mut self,
+        access: AccessKind,
+        address: PhysicalAddress,
+    ) -> Result<PhysicalAddress, Box<ReplayError>> {
         let Some(pages) = &mut self.pages else { return Ok(address) };
         let placed = pages.place(address).map_err(|no_frame| Box::new(self.out_of_frames(no_frame)))?;
         self.record(match access {
-            Access::Read => ProcessEvent::Load { owner: RECORDED, address: address.0 },
-            Access::Write => ProcessEvent::Store { owner: RECORDED, address: address.0 },
+            AccessKind::Read => ProcessEvent::Load { owner: RECORDED, address: address.0 },
+            AccessKind::Write => ProcessEvent::Store { owner: RECORDED, address: address.0 },
         });
         Ok(placed)
     }
@@ -127,7 +131,7 @@ impl<R: Read> Replay<R> {
             let Some(reserved) = geometry.reserved(location.row) else { return Ok(Some(address)) };
             self.counts.accesses += 1;
             let why = PlanError::Reserved { operand: "address", address, location, reserved };
-            return self.refuse(Shape::Access, why.into()).map(|_| None);
+            return self.refuse(RecordShape::Access, why.into()).map(|_| None);
         }
         let groups = match group {
             Some(_) => format!("bank groups {}, ", geometry.topology().groups_per_rank()),
@@ -143,7 +147,7 @@ impl<R: Read> Replay<R> {
         );
         let why = Unusable::Location { location, memory };
         self.counts.accesses += 1;
-        self.refuse(Shape::Access, why).map(|_| None)
+        self.refuse(RecordShape::Access, why).map(|_| None)
     }
 
     /// Plays an event on the simulated kernel.
@@ -175,15 +179,15 @@ impl<R: Read> Replay<R> {
         if self.pages.is_none()
             && let Err(why) = self.planner.check(&operation)
         {
-            return self.refuse(Shape::Bulk, why.into());
+            return self.refuse(RecordShape::Bulk, why.into());
         }
         match operation {
             Operation::Copy { .. } => self.counts.copies += 1,
             _ => self.counts.fills += 1,
         }
         self.instructions_after = match self.copier {
-            Copier::Cpu => instructions,
-            Copier::Controller => 0,
+            ReplayCopier::Cpu => instructions,
+            ReplayCopier::Controller => 0,
         };
         let Some(pages) = &self.pages else { return self.announce(operation) };
         self.current = Current::Placed { pieces: Pieces::new(&operation, pages.unit_bytes()), value };
@@ -220,7 +224,7 @@ impl<R: Read> Replay<R> {
 
     /// Skips and counts a part of the record, or returns the error.
     #[cold]
-    fn refuse(&mut self, shape: Shape, why: Unusable) -> Result<bool, Box<ReplayError>> {
+    fn refuse(&mut self, shape: RecordShape, why: Unusable) -> Result<bool, Box<ReplayError>> {
         let line = self.reader.line();
         let skips = match self.unusable {
             UnusableRecords::Refuse => false,

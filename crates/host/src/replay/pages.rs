@@ -2,7 +2,7 @@
 
 use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use os_alloc_sim::{Cause, Found, Frame, HugePages, MemoryOperation, Report, Request, Traffic};
+use os_alloc_sim::{Cause, Found, Frame, FrameRequest, HugePages, MemoryOperation, Report, Traffic};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ impl Pages {
             frame
         } else {
             self.counts.appeared += 1;
-            let first = self.allocate(address, Request::ANYWHERE)?.0;
+            let first = self.allocate(address, FrameRequest::ANYWHERE)?.0;
             let pages = u64::from(self.memory.set.grain_frames());
             for at in 0..pages {
                 let (page, frame) = (self.number(address) * pages + at, first.plus(at as u32));
@@ -146,7 +146,7 @@ impl Pages {
         self.release(piece.dst);
         self.counts.copied += 1;
         let source = Frame((placed.0 / FRAME_BYTES) as u32);
-        let (frame, found) = self.allocate(piece.dst, Request::near(source))?;
+        let (frame, found) = self.allocate(piece.dst, FrameRequest::near(source))?;
         if piece.bytes == self.unit_bytes() {
             let cause = Cause::CopyOnWrite;
             let copy =
@@ -166,7 +166,7 @@ impl Pages {
         }
         self.release(piece.dst);
         self.counts.filled += 1;
-        let (frame, _) = self.allocate(piece.dst, Request::ANYWHERE)?;
+        let (frame, _) = self.allocate(piece.dst, FrameRequest::ANYWHERE)?;
         if value == 0 {
             let zero =
                 MemoryOperation::Zero { dst: frame, frames: self.memory.set.grain_frames(), cause: Cause::DemandZero };
@@ -213,7 +213,7 @@ impl Pages {
         }
     }
 
-    fn allocate(&mut self, address: PhysicalAddress, request: Request) -> Result<(Frame, Found), NoFrame> {
+    fn allocate(&mut self, address: PhysicalAddress, request: FrameRequest) -> Result<(Frame, Found), NoFrame> {
         let page = PhysicalAddress(address.0 / FRAME_BYTES * FRAME_BYTES);
         let grant = self.memory.allocator.allocate(request).ok_or(NoFrame { page })?;
         self.frames.insert(self.number(address), grant.frame);

@@ -28,7 +28,7 @@ pub const RESERVED_PERCENT_MAX: u64 = 5;
 
 /// Who executes copies and fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copier {
+pub enum ReplayCopier {
     /// The CPU, over the channel: after the memory operations, the instructions of the copy or fill
     /// delay the following records.
     Cpu,
@@ -75,7 +75,7 @@ pub struct ReplaySettings {
     /// Arrival of the records.
     pub timing: Timing,
     /// Who executes copies and fills.
-    pub copier: Copier,
+    pub copier: ReplayCopier,
     /// The allocator that places the pages in frames; without one they keep the recorded addresses.
     pub allocator: Option<AllocatorSettings>,
     /// CPU time of a recorded page fault, apart from its copy or zeroing.

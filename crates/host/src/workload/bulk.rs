@@ -29,7 +29,7 @@ pub(super) trait Task: fmt::Debug {
 
 /// The requests of a task. At most `window` copies are in flight; writes do not count.
 #[derive(Debug)]
-pub(super) struct Bulk<T> {
+pub(super) struct BulkRequests<T> {
     machine: Machine,
     task: T,
     upcoming: TaskStep,
@@ -43,7 +43,7 @@ pub(super) struct Bulk<T> {
     requests: u64,
 }
 
-impl<T: Task + 'static> Bulk<T> {
+impl<T: Task + 'static> BulkRequests<T> {
     /// Creates the source at the task's first step.
     pub(super) fn generator(
         machine: Machine,
@@ -53,8 +53,8 @@ impl<T: Task + 'static> Bulk<T> {
         requests: u64,
     ) -> Box<dyn RequestGenerator> {
         let (upcoming, next) = (TaskStep::Wait, Cycle::ZERO);
-        let mut bulk =
-            Bulk { machine, task, upcoming, window, in_flight: 0, copies: 0, gaps: Gaps::new(gap), next, requests };
+        let gaps = Gaps::new(gap);
+        let mut bulk = BulkRequests { machine, task, upcoming, window, in_flight: 0, copies: 0, gaps, next, requests };
         bulk.advance();
         Box::new(bulk)
     }
@@ -67,7 +67,7 @@ impl<T: Task + 'static> Bulk<T> {
     }
 }
 
-impl<T: Task + 'static> RequestGenerator for Bulk<T> {
+impl<T: Task + 'static> RequestGenerator for BulkRequests<T> {
     fn requests(&self) -> u64 {
         self.requests
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use os_alloc_sim::{CheckpointId, Generator};
 use rowclone::Operation;
 
-use super::bulk::{Bulk, Task, TaskStep};
+use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
@@ -69,7 +69,7 @@ impl WorkloadKind for Checkpoint {
             complete: None,
             generator: Generator::new(setup.seed),
         };
-        Ok(Bulk::generator(machine, task, window, gap, requests))
+        Ok(BulkRequests::generator(machine, task, window, gap, requests))
     }
 }
 

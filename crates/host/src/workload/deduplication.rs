@@ -7,7 +7,7 @@ use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{Frame, Generator, ProcessId};
 use rowclone::Operation;
 
-use super::bulk::{Bulk, Task, TaskStep};
+use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use crate::virtual_memory::ProcessEvent;
@@ -87,7 +87,7 @@ impl WorkloadKind for Deduplication {
         let requests = shared.len() as u64 * 2 * lines(&machine) + copies + writes;
         let merged = shared.into_iter().rev().collect();
         let task = Merges { first, merged, compared: None, written, queue: VecDeque::new(), generator };
-        Ok(Bulk::generator(machine, task, 1, gap, requests))
+        Ok(BulkRequests::generator(machine, task, 1, gap, requests))
     }
 }
 

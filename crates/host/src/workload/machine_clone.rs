@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rowclone::Operation;
 
-use super::bulk::{Bulk, Task, TaskStep};
+use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
@@ -47,7 +47,7 @@ impl WorkloadKind for MachineClone {
         machine.ensure_free_frames("clones", machine.grains(), clones.saturating_add(1))?;
         machine.fill();
         let requests = clones * machine.grains();
-        Ok(Bulk::generator(
+        Ok(BulkRequests::generator(
             machine,
             Clones { left: clones, copies: VecDeque::new(), wait: false },
             window,

@@ -2,7 +2,7 @@
 
 use os_alloc_sim::{Destination, Generator};
 
-use super::bulk::{Bulk, Task, TaskStep};
+use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
@@ -66,7 +66,7 @@ impl WorkloadKind for Migration {
         let mut machine = Machine::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains() + 1, 1)?;
         machine.fill();
-        Ok(Bulk::generator(
+        Ok(BulkRequests::generator(
             machine,
             Moves { left: pages, to, generator: Generator::new(setup.seed) },
             window,

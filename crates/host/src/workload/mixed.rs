@@ -10,7 +10,7 @@ use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
 use super::machine::Setup;
 use super::pace::Paced;
 use super::pairs::{PagePairs, Pairs};
-use super::region::{Region, positive_multiple};
+use super::region::{BlockRange, positive_multiple};
 use super::share::Share;
 
 /// Reads and writes of random lines of a region, and copies and zeroings of random pages of it,
@@ -39,8 +39,8 @@ pub struct Mixed {
 
 /// The requests of a [`Mixed`].
 #[derive(Clone, Debug)]
-struct Requests {
-    lines: Region,
+struct MixedRequests {
+    lines: BlockRange,
     pairs: PagePairs,
     page_bytes: u64,
     /// Upper bound of the random numbers that select a write.
@@ -71,9 +71,9 @@ impl WorkloadKind for Mixed {
         }
         let mut generator = Generator::new(setup.seed);
         let pages = Generator::new(generator.number());
-        let requests = Requests {
+        let requests = MixedRequests {
             pairs: PagePairs::new(setup.planner, (start, bytes), page_bytes, pairs, pages)?,
-            lines: Region::new(setup.planner, start, bytes, LINE_BYTES)?,
+            lines: BlockRange::new(setup.planner, start, bytes, LINE_BYTES)?,
             page_bytes,
             to_writes: Share::new("write_share", write_share)?,
             to_copies: Share::new("copy_share", (write_share + copy_share).min(1.0))?,
@@ -84,7 +84,7 @@ impl WorkloadKind for Mixed {
     }
 }
 
-impl Iterator for Requests {
+impl Iterator for MixedRequests {
     type Item = Operation;
 
     fn next(&mut self) -> Option<Operation> {

@@ -46,7 +46,7 @@ pub struct PageCopies {
 
 /// The requests of a [`PageCopies`].
 #[derive(Clone, Debug)]
-struct Requests {
+struct PageCopyRequests {
     pairs: PagePairs,
     page_bytes: u64,
     by: CopyBy,
@@ -68,11 +68,11 @@ impl WorkloadKind for PageCopies {
             CopyBy::Lines => page_bytes / LINE_BYTES * 2,
         };
         let pairs = PagePairs::new(setup.planner, (start, bytes), page_bytes, pairs, Generator::new(setup.seed))?;
-        Ok(Paced::generator(Requests { pairs, page_bytes, by, current: None }, count.saturating_mul(each), gap))
+        Ok(Paced::generator(PageCopyRequests { pairs, page_bytes, by, current: None }, count.saturating_mul(each), gap))
     }
 }
 
-impl Iterator for Requests {
+impl Iterator for PageCopyRequests {
     type Item = Operation;
 
     fn next(&mut self) -> Option<Operation> {

@@ -7,7 +7,7 @@ use rowclone::{Operation, Planner};
 use crate::operation::{Place, PlacementError, place};
 
 use super::error::WorkloadError;
-use super::region::{Region, below};
+use super::region::{BlockRange, below};
 
 /// Rule that pairs the pages of a region. Pages that overlap a reserved row are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Pairs {
 #[derive(Clone, Debug)]
 pub(super) struct PagePairs {
     planner: Planner,
-    pages: Region,
+    pages: BlockRange,
     page_bytes: u64,
     pairs: Pairs,
     /// Index of the next pair in order.
@@ -46,7 +46,7 @@ impl PagePairs {
         pairs: Pairs,
         generator: Generator,
     ) -> Result<PagePairs, WorkloadError> {
-        let pages = Region::new(planner, start, bytes, page_bytes)?;
+        let pages = BlockRange::new(planner, start, bytes, page_bytes)?;
         let least = 2 * page_bytes;
         if !matches!(pairs, Pairs::Placed(_)) && bytes < least {
             return Err(WorkloadError::TooSmall {

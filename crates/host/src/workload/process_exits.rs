@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use os_alloc_sim::{Generator, ZeroOnFree};
 
-use super::bulk::{Bulk, Task, TaskStep};
+use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
@@ -51,7 +51,7 @@ impl WorkloadKind for ProcessExits {
         let machine = Machine::with(ZeroOnFree::On, setup, bytes)?;
         let requests = processes.saturating_mul(machine.pages + machine.grains());
         let task = Exits { left: processes, page: 0, queue: VecDeque::new(), generator: Generator::new(setup.seed) };
-        Ok(Bulk::generator(machine, task, window, gap, requests))
+        Ok(BulkRequests::generator(machine, task, window, gap, requests))
     }
 }
 

@@ -9,7 +9,7 @@ use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
 use super::machine::Setup;
 use super::pace::Paced;
-use super::region::{Region, positive_multiple};
+use super::region::{BlockRange, positive_multiple};
 use super::share::Share;
 
 /// Reads and writes of random lines of a region, without reserved rows.
@@ -30,7 +30,7 @@ pub struct Random {
 /// The requests of a [`Random`].
 #[derive(Clone, Debug)]
 struct RandomRequests {
-    region: Region,
+    region: BlockRange,
     writes: Share,
     generator: Generator,
 }
@@ -43,7 +43,7 @@ impl WorkloadKind for Random {
     fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Random { count, start, bytes, write_share, gap } = *self;
         positive_multiple("count", count, 1)?;
-        let region = Region::new(setup.planner, start, bytes, LINE_BYTES)?;
+        let region = BlockRange::new(setup.planner, start, bytes, LINE_BYTES)?;
         let accesses = RandomRequests {
             region,
             writes: Share::new("write_share", write_share)?,

@@ -9,7 +9,7 @@ use super::reserved_rows::ReservedRows;
 
 /// Consecutive blocks of one size (lines, pages), without those in reserved rows.
 #[derive(Clone, Debug)]
-pub(super) struct Region {
+pub(super) struct BlockRange {
     planner: Planner,
     reserved: ReservedRows,
     start: u64,
@@ -17,14 +17,14 @@ pub(super) struct Region {
     place_bytes: u64,
 }
 
-impl Region {
+impl BlockRange {
     /// Creates the region of the blocks within `bytes` from `start`.
     pub(super) fn new(
         planner: &Planner,
         start: PhysicalAddress,
         bytes: u64,
         place_bytes: u64,
-    ) -> Result<Region, WorkloadError> {
+    ) -> Result<BlockRange, WorkloadError> {
         multiple("start", start.0, LINE_BYTES)?;
         positive_multiple("bytes", bytes, place_bytes)?;
         let end = planner.map().usable_end();
@@ -33,7 +33,7 @@ impl Region {
         }
         let reserved = ReservedRows::new(planner);
         let region =
-            Region { planner: planner.clone(), reserved, start: start.0, places: bytes / place_bytes, place_bytes };
+            BlockRange { planner: planner.clone(), reserved, start: start.0, places: bytes / place_bytes, place_bytes };
         if (0..region.places).all(|place| !region.is_usable(region.place(place))) {
             return Err(WorkloadError::AllReserved { key: "bytes" });
         }

@@ -85,7 +85,7 @@ pub struct Stream {
 /// The requests of a [`Stream`].
 #[derive(Clone, Debug)]
 struct StreamRequests {
-    lines: Lines,
+    lines: UsableLines,
     start: u64,
     access: StreamAccess,
     turn: u8,
@@ -93,7 +93,7 @@ struct StreamRequests {
 
 /// Iterator over the usable lines.
 #[derive(Clone, Debug)]
-struct Lines {
+struct UsableLines {
     at: u64,
     stride: u64,
     /// Number of consecutive usable lines known, from `at` on.
@@ -103,7 +103,7 @@ struct Lines {
     dst: Option<(u64, UnreservedRange)>,
 }
 
-impl Lines {
+impl UsableLines {
     /// Whether the line is usable.
     fn is_usable(&mut self) -> bool {
         let at = self.at;
@@ -163,7 +163,7 @@ impl WorkloadKind for Stream {
         if stride > end {
             return Err(past_end("stride_bytes"));
         }
-        let mut lines = Lines { at: start.0, stride, known: 0, src: UnreservedRange::new(planner), dst };
+        let mut lines = UsableLines { at: start.0, stride, known: 0, src: UnreservedRange::new(planner), dst };
         // Traverses the whole stream, by ranges without reserved rows, to check that it ends within
         // the memory.
         let (mut ahead, mut left) = (lines.clone(), count);

@@ -2,7 +2,7 @@
 //! controller.
 
 use dram_spec::{Operation, PhysicalAddress};
-use host::machine::{Copier, CopyLoop, DirtySource, Purpose};
+use host::machine::{CopyLoop, DirtySource, PageCopier, Purpose};
 
 use crate::cache::Line;
 use crate::core::{Address, Piece, Stall, Work};
@@ -47,7 +47,7 @@ impl ReferenceMachine {
 
     /// Whether a piece is copied by the engine.
     pub fn is_by_engine(&self, piece: &Piece) -> bool {
-        matches!(self.copier(), Copier::Engine(_))
+        matches!(self.copier(), PageCopier::Engine(_))
             && piece.src.is_some()
             && piece.bytes >= self.settings.kernel.copier_min_bytes.unwrap_or(0)
     }
@@ -78,7 +78,7 @@ impl ReferenceMachine {
             return Ok(false);
         }
         let is_large = piece.src.is_none() || piece.bytes >= self.settings.kernel.copier_min_bytes.unwrap_or(0);
-        if self.copier() == Copier::Controller && is_large {
+        if self.copier() == PageCopier::Controller && is_large {
             self.cores[at].work.pop_front();
             self.copy_by_controller(at, now, src, dst, piece.bytes);
         } else {

@@ -9,8 +9,8 @@ use dram_spec::{
 };
 use host::AllocatorSettings;
 use host::machine::{
-    BusSettings, CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, EngineMode, EngineSettings, KernelSettings,
-    LineSettings, MachineSettings, NetworkSettings, PrefetcherKind, Sharing,
+    BusSettings, CacheShape, ClockRatio, CopyLoop, CoreSettings, EngineMode, EngineSettings, KernelSettings,
+    LineSettings, MachineSettings, NetworkSettings, PageCopier, PrefetcherKind, Sharing,
 };
 use memctrl::Config;
 use memctrl::policy::copy::ROWCLONE;
@@ -23,7 +23,7 @@ use crate::processes::PAGE;
 use crate::runs::{Outcome, checked, engine, reference, same};
 
 /// Programs on a memory where two pages share a row, and are a copy unit.
-fn case((copier, copy_loop): (Copier, CopyLoop), programs: &[&[Step]]) -> Case {
+fn case((copier, copy_loop): (PageCopier, CopyLoop), programs: &[&[Step]]) -> Case {
     let paper = System::paper(1, Density::Gb1, Width::X16);
     let raw =
         RawGeometry { row_bytes: native_row_bytes(Standard::Ddr3, Density::Gb1, Width::X16), ..paper.geometry.raw() };
@@ -72,10 +72,10 @@ fn all_frames_of_a_present_unit_leave_the_caches_of_other_cores() {
     let stores = [0, 1].map(|page| Step::Store { address: at(16 + page, 64 * page) });
     let first = [&[Step::Map { address: at(16, 0), bytes: 2 * PAGE }], &stores[..], &[Step::Exit]].concat();
     let copiers = [
-        ((Copier::Loop, CopyLoop::Cached), 128),
-        ((Copier::Loop, CopyLoop::NoFetch), 128),
-        ((Copier::Loop, CopyLoop::NonTemporal), 2),
-        ((Copier::Controller, CopyLoop::Cached), 2),
+        ((PageCopier::Loop, CopyLoop::Cached), 128),
+        ((PageCopier::Loop, CopyLoop::NoFetch), 128),
+        ((PageCopier::Loop, CopyLoop::NonTemporal), 2),
+        ((PageCopier::Controller, CopyLoop::Cached), 2),
     ];
     for ((copier, dirty), bytes) in copiers.into_iter().flat_map(|copier| [(copier, 1), (copier, 2 * PAGE)]) {
         let second = [
@@ -99,7 +99,7 @@ fn all_frames_of_a_present_unit_leave_the_caches_of_other_cores() {
 /// is a core cycle, and the last level has a latency of 4 and holds all lines.
 fn case_with_engine(tlb_miss_cycles: u64, steps: &[Step]) -> Case {
     let settings = EngineSettings { tlb_miss_cycles, ..EngineSettings::new(EngineMode::Async, false) };
-    let mut case = case((Copier::Engine(settings), CopyLoop::Cached), &[steps]);
+    let mut case = case((PageCopier::Engine(settings), CopyLoop::Cached), &[steps]);
     case.settings.clock = ClockRatio::new(1, 1);
     case.settings.core = CoreSettings { width: 1, window: 120, ..CoreSettings::PAPER };
     case.settings.last_level = CacheShape::new(1 << 20, 16, 4);
@@ -176,7 +176,7 @@ fn a_core_that_has_acted_sees_a_free_entry_in_the_next_cycle() {
     let outcomes = (2..40).step_by(2).map(|delay| {
         let send = DeviceStep::Send { port: 0, address: address(16 * PAGE + 20 * 64), bytes: 64 };
         let steps = [store(16 * PAGE + 20 * 64), pages[2], Step::Compute { instructions: delay }, Step::Device(send)];
-        let mut case = case((Copier::Loop, CopyLoop::NoFetch), &[&first, &[&pages[..2], &steps].concat()]);
+        let mut case = case((PageCopier::Loop, CopyLoop::NoFetch), &[&first, &[&pages[..2], &steps].concat()]);
         case.settings.network = Some(NetworkSettings::gigabit(1, 1, 1_000));
         case.settings.clock = ClockRatio::new(1, 1);
         case.settings.core = CoreSettings { width: 2, store_buffer: 1, ..CoreSettings::PAPER };
@@ -208,7 +208,7 @@ fn a_core_that_has_acted_sees_a_free_entry_in_the_next_cycle() {
 fn cores_that_await_packets_see_in_the_next_cycle_that_no_packet_follows() {
     let steps = [Step::Device(DeviceStep::Await)];
     let mut case = case(
-        (Copier::Loop, CopyLoop::Cached),
+        (PageCopier::Loop, CopyLoop::Cached),
         &[&steps, &[&[Step::Compute { instructions: 27 }], &steps[..]].concat()],
     );
     case.settings.network = Some(NetworkSettings { packets: 0, ..NetworkSettings::gigabit(1, 2, 1_000) });
@@ -228,7 +228,7 @@ fn a_packet_that_leaves_before_packets_arrive_answers_no_client() {
     };
     let receive = [post(1), post(2), Step::Device(DeviceStep::Await), send, Step::Device(DeviceStep::Await)];
     let steps = [&PAGES[..], &[send, Step::Compute { instructions: 3_000 }], &receive].concat();
-    let mut case = case((Copier::Loop, CopyLoop::Cached), &[&steps]);
+    let mut case = case((PageCopier::Loop, CopyLoop::Cached), &[&steps]);
     case.settings.network = Some(NetworkSettings {
         packets: 2,
         burst: 1,
@@ -249,7 +249,7 @@ fn a_packet_that_leaves_before_packets_arrive_answers_no_client() {
 fn a_store_that_waits_for_dropped_data_lacks_an_mshr_also_without_an_entry() {
     let zero = Step::Zero { address: address(0x10000), bytes: 18 * 64 };
     let [without, with] = [&[zero][..], &[zero, store(0x10040)]].map(|steps| {
-        let mut case = case((Copier::Loop, CopyLoop::NoFetch), &[&[&PAGES[..], steps].concat()]);
+        let mut case = case((PageCopier::Loop, CopyLoop::NoFetch), &[&[&PAGES[..], steps].concat()]);
         case.settings.core = CoreSettings { width: 1, store_buffer: 1, ..CoreSettings::PAPER };
         case.settings.last_level =
             CacheShape { prefetcher: PrefetcherKind::NextLine, ..CacheShape::new(1 << 10, 1, 12) };

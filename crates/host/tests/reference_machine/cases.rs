@@ -10,8 +10,8 @@ use dram_spec::{
 };
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, Copier, CopyLoop, CoreSettings, DirtySource, DmaCompletion, DmaSettings, EngineMode,
-    EngineSettings, KernelSettings, LineSettings, LoopSettings, MachineSettings, Order, Sharing,
+    CacheShape, ClockRatio, CopyLoop, CoreSettings, DirtySource, DmaCompletion, DmaSettings, EngineMode,
+    EngineSettings, KernelSettings, LineSettings, LoopSettings, MachineSettings, Order, PageCopier, Sharing,
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
@@ -75,12 +75,12 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
     )
 }
 
-fn arb_engine() -> impl Strategy<Value = Copier> {
+fn arb_engine() -> impl Strategy<Value = PageCopier> {
     let mode = select(vec![EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async, EngineMode::Async]);
     let sizes = (1_usize..5, prop_oneof![2_usize..6, Just(16)], 1_usize..5, 1_usize..4);
     (mode, any::<bool>(), sizes, select(vec![0_u64, 3, 30])).prop_map(
         |(mode, is_in_dram, (queue, buffer_lines, pending_copies, tlb_entries), tlb_miss_cycles)| {
-            Copier::Engine(EngineSettings {
+            PageCopier::Engine(EngineSettings {
                 mode,
                 is_in_dram,
                 queue,
@@ -94,10 +94,10 @@ fn arb_engine() -> impl Strategy<Value = Copier> {
 }
 
 fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
-    let loops = CopyLoop::BY_LINES.map(|copy_loop| (Copier::Loop, copy_loop));
+    let loops = CopyLoop::BY_LINES.map(|copy_loop| (PageCopier::Loop, copy_loop));
     let copier = prop_oneof![
         3 => select(loops.to_vec()),
-        2 => Just((Copier::Controller, CopyLoop::Cached)),
+        2 => Just((PageCopier::Controller, CopyLoop::Cached)),
         5 => (arb_engine(), select(loops.to_vec())).prop_map(|(engine, (_, copy_loop))| (engine, copy_loop)),
     ];
     let copier_min_bytes = select(vec![None, None, Some(100), Some(1_000)]);
@@ -111,7 +111,7 @@ fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
             KernelSettings {
                 copier,
                 dirty_source,
-                inserts_zero_lines: inserts_zero_lines && copier == Copier::Controller,
+                inserts_zero_lines: inserts_zero_lines && copier == PageCopier::Controller,
                 copier_min_bytes,
                 copy_loop,
                 loops: LoopSettings::default(),
@@ -276,7 +276,7 @@ pub fn arb_case_of_few_places() -> impl Strategy<Value = Case> {
         *core = CoreSettings { order: Order::OutOfOrder, mshrs: 8, store_buffer: 8, ..*core };
         *last_level = CacheShape { bytes: 16 * lines.bytes, ways: 1, ..*last_level };
         *sharing = Sharing::Shared;
-        (kernel.copier, kernel.dirty_source) = (Copier::Controller, DirtySource::CopyInCache);
+        (kernel.copier, kernel.dirty_source) = (PageCopier::Controller, DirtySource::CopyInCache);
         case
     })
 }
@@ -315,7 +315,7 @@ fn arb_dma() -> impl Strategy<Value = DmaSettings> {
 pub fn arb_case_with_dma() -> impl Strategy<Value = Case> {
     (arb_case(), arb_dma(), vec(any::<u8>(), 64)).prop_map(|(mut case, dma, numbers)| {
         let settings = &mut case.settings;
-        settings.kernel.copier = Copier::Dma(dma);
+        settings.kernel.copier = PageCopier::Dma(dma);
         settings.kernel.inserts_zero_lines = false;
         for program in &mut case.programs {
             program.steps = with_waits(with_begins(std::mem::take(&mut program.steps), &numbers));

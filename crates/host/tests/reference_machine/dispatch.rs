@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use host::machine::{Copier, Order, Purpose};
+use host::machine::{Order, PageCopier, Purpose};
 use os_alloc_sim::MemoryOperation;
 use trace_io::program::{DeviceStep, InstructionClass, InstructionKind, Needs, Step};
 
@@ -418,7 +418,7 @@ impl ReferenceMachine {
     }
 
     /// The loop or the controller that copies or zeroes.
-    pub fn copier(&self) -> Copier {
+    pub fn copier(&self) -> PageCopier {
         self.settings.kernel.copier
     }
 }

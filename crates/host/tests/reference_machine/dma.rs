@@ -4,7 +4,7 @@ mod engine;
 
 use std::collections::VecDeque;
 
-use host::machine::{Copier, DmaCompletion, DmaSettings, Purpose};
+use host::machine::{DmaCompletion, DmaSettings, PageCopier, Purpose};
 
 use crate::access::Kind;
 use crate::bulk::Range;
@@ -105,8 +105,8 @@ pub enum DmaWork {
 }
 
 impl Dma {
-    pub fn new(copier: Copier, processes: &mut Processes, cores: usize) -> Option<Dma> {
-        let Copier::Dma(settings) = copier else { return None };
+    pub fn new(copier: PageCopier, processes: &mut Processes, cores: usize) -> Option<Dma> {
+        let PageCopier::Dma(settings) = copier else { return None };
         let channels = (0..settings.channels)
             .map(|_| Channel {
                 ring: processes.kernel_frames(settings.ring as u64 * STRIDE),

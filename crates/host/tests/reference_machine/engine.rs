@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dram_spec::{Operation, PhysicalAddress};
-use host::machine::{Copier, EngineMode, EngineSettings, Purpose};
+use host::machine::{EngineMode, EngineSettings, PageCopier, Purpose};
 
 use crate::bulk::Range;
 use crate::core::{Data, Stall};
@@ -48,8 +48,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    pub fn new(copier: Copier) -> Option<Engine> {
-        let Copier::Engine(settings) = copier else { return None };
+    pub fn new(copier: PageCopier) -> Option<Engine> {
+        let PageCopier::Engine(settings) = copier else { return None };
         Some(Engine { settings, places: 0, queue: VecDeque::new(), transfer: Transfer::default() })
     }
 }

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 
 use host::machine::{
-    BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, Copier, CoreSettings, LineSettings, MachineSettings,
-    Order, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss, WritePolicy,
+    BusSettings, CacheShape, ClassSettings, ClassUnits, Classes, CoreSettings, LineSettings, MachineSettings, Order,
+    PageCopier, PrefetchSettings, PrefetcherKind, Sharing, StoreMiss, WritePolicy,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ impl CacheExtensions {
         if settings.sharing == Sharing::Shared && self.is_by_pairs {
             settings.sharing = Sharing::Group(NonZeroUsize::new(2).expect("a pair has cores"));
         }
-        let has_engine = matches!(settings.kernel.copier, Copier::Engine(_));
+        let has_engine = matches!(settings.kernel.copier, PageCopier::Engine(_));
         settings.lines = self.lines;
         if has_engine {
             settings.lines = LineSettings { prefetch: self.lines.prefetch, ..LineSettings::default() };

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use host::machine::{Copier, CopyLoop, CoreCounters, KernelSettings};
+use host::machine::{CopyLoop, CoreCounters, KernelSettings, PageCopier};
 use trace_io::program::{InstructionKind, Step};
 
 use crate::processes::{KERNEL, PAGE};
@@ -148,7 +148,7 @@ impl Reader {
     /// Copies or zeroes bytes of one page.
     fn transfer(&mut self, src: Option<u64>, dst: u64, bytes: u64) {
         let is_large = src.is_none() || bytes >= self.kernel.copier_min_bytes.unwrap_or(0);
-        if self.kernel.copier == Copier::Controller && is_large {
+        if self.kernel.copier == PageCopier::Controller && is_large {
             let listed = &mut self.listed;
             *if src.is_some() { &mut listed.controller_copies } else { &mut listed.controller_zeroings } += 1;
             return;

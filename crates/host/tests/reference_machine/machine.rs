@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dram_spec::{AddressMap, Cycle, Mechanism, Operation, PhysicalAddress, RequestId, SourceId};
-use host::machine::{Copier, CoreCycle, MachineSettings, Sharing};
+use host::machine::{CoreCycle, MachineSettings, PageCopier, Sharing};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::ZeroOnFree;
 
@@ -78,7 +78,7 @@ impl ReferenceMachine {
             network: Network::new(
                 &settings,
                 programs.len(),
-                u16::from(!matches!(settings.kernel.copier, Copier::Loop | Copier::Controller)),
+                u16::from(!matches!(settings.kernel.copier, PageCopier::Loop | PageCopier::Controller)),
             ),
             repeated: Vec::new(),
             prefetches: Vec::new(),

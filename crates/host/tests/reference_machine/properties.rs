@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dram_spec::{Dialect, Issued, Operation};
-use host::machine::{Copier, CoreCounters, CoreOutcome, LineCounts, MachineSettings, Order, StallSlots, WritePolicy};
+use host::machine::{
+    CoreCounters, CoreOutcome, LineCounts, MachineSettings, Order, PageCopier, StallSlots, WritePolicy,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -33,7 +35,7 @@ pub fn determined(case: &Case, mut outcome: Outcome) -> Outcome {
             *stalls =
                 StallSlots { window: sum, mshr: 0, store_buffer: 0, operand: 0, unit: 0, pending_copy: 0, ..*stalls };
         }
-        if matches!(kernel.copier, Copier::Engine(_)) && core.order == Order::OutOfOrder {
+        if matches!(kernel.copier, PageCopier::Engine(_)) && core.order == Order::OutOfOrder {
             *stalls = StallSlots { window: stalls.window + waits, kernel: 0, ..*stalls };
         }
     }
@@ -90,7 +92,7 @@ proptest! {
     #[test]
     fn a_drained_run_has_issued_the_accesses_of_its_programs(case in arb_case_with_a_frame_per_unit()) {
         // The list does not have the requests of an engine.
-        prop_assume!(!matches!(case.settings.kernel.copier, Copier::Engine(_)));
+        prop_assume!(!matches!(case.settings.kernel.copier, PageCopier::Engine(_)));
         let outcome = engine(&case);
         for (core, program) in outcome.cores.iter().zip(&case.programs) {
             let listed = Listed::of(&program.steps, &case.settings.kernel, case.settings.lines.bytes);

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use dram_spec::address::Preset;
 use dram_spec::{Cycle, Cycles};
-use host::{Contents, Copier, LateRecords, Replay, ReplaySettings, Timing};
+use host::{Contents, LateRecords, Replay, ReplayCopier, ReplaySettings, Timing};
 use memctrl::RequestSource;
 use os_alloc_sim::Policy;
 use trace_io::trace::Reader;
@@ -68,7 +68,7 @@ fn a_copy_or_a_fill_blocks_the_next_record_until_it_is_complete() {
 #[test]
 fn a_cpu_that_copies_also_executes_the_instructions_of_the_copy() {
     check(
-        ReplaySettings { copier: Copier::Cpu, ..SETTINGS },
+        ReplaySettings { copier: ReplayCopier::Cpu, ..SETTINGS },
         COPIES,
         &[
             ("read 64 bytes 0x1000", 4),

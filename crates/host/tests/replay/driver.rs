@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Clock, Cycle, Cycles, Density, System, Width};
-use host::{AllocatorSettings, Contents, Copier, Replay, ReplayError, ReplaySettings, Timing, UnusableRecords};
+use host::{AllocatorSettings, Contents, Replay, ReplayCopier, ReplayError, ReplaySettings, Timing, UnusableRecords};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::{CopyUnit, Policy};
 use rowclone::{FaultyRows, Operation, Planner};
@@ -16,7 +16,7 @@ pub const SETTINGS: ReplaySettings = ReplaySettings {
     unusable: UnusableRecords::Refuse,
     clock: Clock::DDR3_1066,
     timing: Timing::Instructions(1.0),
-    copier: Copier::Controller,
+    copier: ReplayCopier::Controller,
     allocator: None,
     fault: Cycles(0),
 };

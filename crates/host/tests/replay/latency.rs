@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::address::{FRAME_BYTES, Preset};
 use dram_spec::{Cycle, Cycles, Density, Geometry, PhysicalAddress, RawGeometry, RequestId, System, Width};
-use host::{AllocatorSettings, Copier, Replay, ReplaySettings, Timing, UnusableRecords};
+use host::{AllocatorSettings, Replay, ReplayCopier, ReplaySettings, Timing, UnusableRecords};
 use memctrl::stats::Histogram;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use os_alloc_sim::{Cause, Generator, Policy};
@@ -125,7 +125,7 @@ fn play(
         unusable: UnusableRecords::Refuse,
         clock: system.clock(),
         timing: Timing::Instructions(instructions_per_clock),
-        copier: Copier::Cpu,
+        copier: ReplayCopier::Cpu,
         allocator: Some(allocator),
         fault: Cycles(0),
     };

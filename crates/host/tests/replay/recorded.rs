@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{CommandLog, Cycles, Density, Dialect, Geometry, RawGeometry, System, Width};
 use host::{
-    CheckedSource, Contents, Copier, FlatMemory, MemoryCheck, Replay, ReplayOutcome, ReplaySettings, TraceCounts,
+    CheckedSource, Contents, FlatMemory, MemoryCheck, Replay, ReplayCopier, ReplayOutcome, ReplaySettings, TraceCounts,
     UnusableRecords,
 };
 use memctrl::Controller;
@@ -219,7 +219,7 @@ fn run(
 
 #[test]
 fn a_fork_runs_under_the_controller_and_leaves_a_plain_memory() {
-    let cpu = ReplaySettings { copier: Copier::Cpu, ..AS_RECORDED };
+    let cpu = ReplaySettings { copier: ReplayCopier::Cpu, ..AS_RECORDED };
     let (channel, by_cpu) = run(cpu, BASELINE);
     let (recorded, in_dram) = run(AS_RECORDED, ROWCLONE);
     let (placed, near) = run(AWARE, ROWCLONE);

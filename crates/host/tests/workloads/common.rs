@@ -8,7 +8,7 @@ use dram_spec::address::{Preset, RawAddressMap};
 use dram_spec::{AddressMap, Channel, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
 use host::workload::{
     Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs,
-    Pattern, ProcessExits, Random, Settings, Stream, StreamAccess, Workload, WorkloadOutcome,
+    Pattern, ProcessExits, Random, Settings, Stream, StreamAccess, WorkloadOutcome, WorkloadSource,
 };
 use host::{AllocatorSettings, CheckedSource, Contents, FlatMemory, MemoryCheck, Place};
 use memctrl::stats::Stats;
@@ -131,7 +131,7 @@ pub fn all() -> Vec<Settings> {
 }
 
 /// Creates a workload, with an allocator if it requires one.
-pub fn workload(settings: &Settings, planner: &Planner, seed: u64, contents: Option<Contents>) -> Workload {
+pub fn workload(settings: &Settings, planner: &Planner, seed: u64, contents: Option<Contents>) -> WorkloadSource {
     let allocator = settings.needs_allocator().then(|| allocator(os_alloc_sim::Policy::SubarrayAware));
     settings.source(planner, allocator.as_ref(), seed, contents).unwrap()
 }
@@ -196,7 +196,7 @@ pub fn play(
     system: &System,
     planner: &Planner,
     policy: &'static dyn memctrl::policy::copy::CopyPolicy,
-    make: impl FnOnce(Contents) -> Workload,
+    make: impl FnOnce(Contents) -> WorkloadSource,
 ) -> Played {
     let contents = Contents::new(3, planner.map().clone());
     let config = Config {
@@ -219,7 +219,7 @@ pub fn play(
 }
 
 /// All requests of a workload, each completed as soon as it is taken, without simulation.
-pub fn requests(mut workload: Workload) -> (Vec<Request>, WorkloadOutcome) {
+pub fn requests(mut workload: WorkloadSource) -> (Vec<Request>, WorkloadOutcome) {
     let (mut taken, mut now) = (Vec::new(), Cycle::ZERO);
     while let Some(at) = workload.next_arrival() {
         now = now.max(at);

@@ -132,7 +132,7 @@ fn the_memory_is_that_of_the_allocator_settings() {
         for settings in [crate::common::allocator(policy), free_memory(policy)] {
             let planner = paper();
             let mut memory = settings.memory(planner.map()).unwrap();
-            let anywhere = os_alloc_sim::Request::ANYWHERE;
+            let anywhere = os_alloc_sim::FrameRequest::ANYWHERE;
             let frames: Vec<_> =
                 (0..12).map(|_| memory.allocator.allocate(anywhere).unwrap().frame.address()).collect();
             let workload = Settings::new(MachineClone { clones: 1, ..machine_clone() });

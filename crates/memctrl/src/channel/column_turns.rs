@@ -6,7 +6,7 @@ use dram_spec::{BankIndex, Command, Cycle, SourceId, Topology};
 
 use super::offer::{Choice, Claim, Lead, Offer, Older, Tier, Turns, View};
 use crate::copy::RowStep;
-use crate::copy::port::Port;
+use crate::copy::port::CopyPort;
 use crate::policy::scheduler::Key;
 
 /// What the threads offer.
@@ -19,7 +19,7 @@ pub(crate) struct ThreadOffers {
     pub(crate) older: Older,
 }
 
-impl Port {
+impl CopyPort {
     /// The offers of the threads; `claim` is that of the accesses for column commands, if any, and
     /// `key` the scheduler's key of the row commands of a source's copies.
     #[inline(always)]

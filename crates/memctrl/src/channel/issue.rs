@@ -9,8 +9,8 @@ use dram_spec::{
 
 use super::candidates::Candidate;
 use super::offer::Choice;
-use super::{Channel, Limits, Next};
-use crate::access::{Access, AccessKind, RowOutcome};
+use super::{Channel, Horizon, PlannedCommand};
+use crate::access::{AccessKind, LineAccess, RowOutcome};
 use crate::copy::port::{ColumnStepDone, RowStepDone};
 use crate::stats::accesses::AccessTally;
 
@@ -22,14 +22,14 @@ pub(crate) enum IssueEffect {
     /// The entry was freed for which the head request waits; nothing else concerns the front end.
     Entry,
     /// The RD or WR of an access was issued, and its entry freed.
-    Access(Served),
+    Access(ServedAccess),
     /// A thread executed a step, which is [`Channel::step`].
     CopyStep,
 }
 
 /// A served access.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Served {
+pub(crate) struct ServedAccess {
     /// Place in the pool of the queues, valid until another access is queued.
     pub(crate) place: u16,
 
@@ -67,8 +67,8 @@ impl Channel {
     /// Issues the decided command in the decided cycle, and the run of columns that it begins before
     /// `limits.runs`.
     #[inline]
-    pub(super) fn issue(&mut self, limits: &Limits, done: &mut AccessTally, sink: &mut impl EventSink) -> IssueEffect {
-        let Next { at, choice, .. } = self.next;
+    pub(super) fn issue(&mut self, limits: &Horizon, done: &mut AccessTally, sink: &mut impl EventSink) -> IssueEffect {
+        let PlannedCommand { at, choice, .. } = self.next;
         let outcome = match choice {
             Choice::Access(bank) => self.issue_candidate(at, bank, limits, done, sink),
             Choice::Column(slot) => match self.run_of(slot, limits.runs) {
@@ -107,7 +107,7 @@ impl Channel {
         &mut self,
         at: Cycle,
         index: BankIndex,
-        limits: &Limits,
+        limits: &Horizon,
         done: &mut AccessTally,
         sink: &mut impl EventSink,
     ) -> IssueEffect {
@@ -146,7 +146,7 @@ impl Channel {
         at: Cycle,
         index: BankIndex,
         candidate: Candidate,
-        limits: &Limits,
+        limits: &Horizon,
         done: &mut AccessTally,
         sink: &mut impl EventSink,
     ) -> IssueEffect {
@@ -172,7 +172,7 @@ impl Channel {
             self.closed(index);
         }
         let (queued, end) = (self.queues.get(place), at + self.latencies[kind as usize]);
-        if queued.access.slot >= Access::UNREPORTED {
+        if queued.access.slot >= LineAccess::UNREPORTED {
             done.unreported_done(kind, queued.access.arrival, end);
             // The front end moves the data.
             let has_data = self.device.cells().is_some();
@@ -180,7 +180,7 @@ impl Channel {
                 return if limits.awaits == Some(kind) { IssueEffect::Entry } else { IssueEffect::None };
             }
         }
-        IssueEffect::Access(Served { place, done: end })
+        IssueEffect::Access(ServedAccess { place, done: end })
     }
 
     /// Issues the RDA or WRA of an access.

@@ -235,9 +235,9 @@ impl Planner<'_> {
         // While a command waits for the device, or a rank has none, other actions become due.
         let changes_at = self.changes_at(must_from);
         match next {
-            Next::Nothing => Plan { at: changes_at, ..plan },
-            Next::NotBefore(at) => Plan { at: at.min(changes_at), ..plan },
-            Next::Issue(command, cause) => {
+            RankAction::Nothing => Plan { at: changes_at, ..plan },
+            RankAction::NotBefore(at) => Plan { at: at.min(changes_at), ..plan },
+            RankAction::Issue(command, cause) => {
                 let hold = device.earliest(&command).expect("the rank is in the state that its command needs");
                 let at = hold.until().max(now);
                 let command = (at < changes_at).then_some((command, cause));
@@ -284,17 +284,17 @@ impl Planner<'_> {
         times.into_iter().filter(|&at| at > now).min().unwrap_or(Cycle::NEVER)
     }
 
-    fn asleep(&self, is_urgent: bool) -> Next {
+    fn asleep(&self, is_urgent: bool) -> RankAction {
         let (rank, is_due) = (self.rank, self.owed() > 0 || is_urgent);
         let cause = if is_due { IssueCause::Refresh } else { IssueCause::Power };
         let is_wanted = self.is_busy || is_due;
         match self.device.power(rank) {
-            Power::SelfRefresh { .. } if is_wanted => Next::Issue(Command::SelfRefreshExit { rank }, cause),
-            Power::SelfRefresh { .. } => Next::Nothing,
+            Power::SelfRefresh { .. } if is_wanted => RankAction::Issue(Command::SelfRefreshExit { rank }, cause),
+            Power::SelfRefresh { .. } => RankAction::Nothing,
             _ if is_wanted || self.idle_for(self.power.self_refresh_after) <= self.now => {
-                Next::Issue(Command::PowerDownExit { rank }, cause)
+                RankAction::Issue(Command::PowerDownExit { rank }, cause)
             }
-            _ => Next::Nothing,
+            _ => RankAction::Nothing,
         }
     }
 
@@ -307,7 +307,7 @@ impl Planner<'_> {
         }
     }
 
-    fn awake(&self, is_urgent: bool) -> Next {
+    fn awake(&self, is_urgent: bool) -> RankAction {
         let Planner { device, rank, now, is_busy, .. } = *self;
         let (owed, is_open) = (self.owed(), device.any_open(rank));
         if is_urgent || (owed > 0 && !is_busy) {
@@ -315,14 +315,14 @@ impl Planner<'_> {
             let idle_at = self.idle_for(Some(self.refresh.idle));
             let may_wait = !is_urgent && owed < self.refresh.postpone_max;
             return match (self.is_held, open) {
-                (false, Some(_)) if may_wait && now < idle_at => Next::NotBefore(idle_at),
-                (false, Some(open)) => Next::Issue(self.closing(open), IssueCause::Refresh),
-                (false, None) if owed > 0 => Next::Issue(device.refresh_command(rank), IssueCause::Refresh),
-                (true, _) | (false, None) => Next::Nothing,
+                (false, Some(_)) if may_wait && now < idle_at => RankAction::NotBefore(idle_at),
+                (false, Some(open)) => RankAction::Issue(self.closing(open), IssueCause::Refresh),
+                (false, None) if owed > 0 => RankAction::Issue(device.refresh_command(rank), IssueCause::Refresh),
+                (true, _) | (false, None) => RankAction::Nothing,
             };
         }
         if is_busy {
-            return Next::Nothing;
+            return RankAction::Nothing;
         }
         // Whether the rank needs a refresh first, and whether its rows must be closed.
         let (command, owes, closes) = if self.idle_for(self.power.self_refresh_after) <= now {
@@ -331,18 +331,18 @@ impl Planner<'_> {
             let owes = device.owes_refresh_before_power_down(rank);
             (Command::PowerDownEnter { rank }, owes, owes)
         } else {
-            return Next::Nothing;
+            return RankAction::Nothing;
         };
         match (is_open && closes, owes) {
-            (true, _) => Next::Issue(Command::PrechargeAll { rank }, IssueCause::Power),
-            (false, true) => Next::Issue(Command::Refresh { rank }, IssueCause::Refresh),
-            (false, false) => Next::Issue(command, IssueCause::Power),
+            (true, _) => RankAction::Issue(Command::PrechargeAll { rank }, IssueCause::Power),
+            (false, true) => RankAction::Issue(Command::Refresh { rank }, IssueCause::Refresh),
+            (false, false) => RankAction::Issue(command, IssueCause::Power),
         }
     }
 }
 
 /// Next action of a rank, determined by its state.
-enum Next {
+enum RankAction {
     Nothing,
     NotBefore(Cycle),
     Issue(Command, IssueCause),

@@ -20,13 +20,13 @@ use dram_spec::{BankIndex, BankSet, Cycle, Cycles, EventSink, PerRank, Row, Topo
 #[cfg(feature = "test-api")]
 pub use maintenance::yield_from;
 
-pub(crate) use issue::{IssueEffect, Served, ThreadStep};
+pub(crate) use issue::{IssueEffect, ServedAccess, ThreadStep};
 
-use crate::access::{Access, AccessKind};
+use crate::access::{AccessKind, LineAccess};
 use crate::config::Config;
-use crate::copy::port::Port;
+use crate::copy::port::CopyPort;
 use crate::copy::preemption::{Situation, Surroundings};
-use crate::copy::thread::Thread;
+use crate::copy::thread::RunningThread;
 use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::{Candidacy, Scheduler};
 use crate::queues::Queues;
@@ -46,7 +46,7 @@ pub(crate) struct Channel {
     queues: Queues,
     accesses: Accesses,
     maintenance: Maintenance,
-    pub(crate) port: Port,
+    pub(crate) port: CopyPort,
     row_policy: RowPolicy,
     /// Whether the row policy offers commands, time changes the order of accesses, or only the oldest
     /// access has a candidate.
@@ -57,7 +57,7 @@ pub(crate) struct Channel {
     all: BankSet,
     /// Cycles from RD, and from WR, to the end of its data.
     latencies: [Cycles; 2],
-    next: Next,
+    next: PlannedCommand,
     /// First cycle for which no command has been issued.
     from: Cycle,
     /// End of the last REF, PDX or SRX of each rank.
@@ -69,7 +69,7 @@ pub(crate) struct Channel {
 
 /// The next command, if only time passes.
 #[derive(Clone, Copy, Debug)]
-struct Next {
+struct PlannedCommand {
     /// Cycle of the command; without a command, cycle of the next decision.
     at: Cycle,
     choice: Choice,
@@ -82,7 +82,7 @@ struct Next {
 
 /// How far a channel runs alone, and what its caller waits for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct Horizon {
     /// First cycle at which it issues no further command.
     pub(crate) commands: Cycle,
     /// First cycle at which no further command of a run of columns is issued.
@@ -95,19 +95,19 @@ pub(crate) struct Limits {
     pub(crate) wants_queues: bool,
 }
 
-impl Limits {
+impl Horizon {
     /// Runs to a cycle, for a caller that waits for nothing.
     #[inline]
-    pub(crate) const fn until(cycle: Cycle) -> Limits {
-        Limits { commands: cycle, runs: cycle, awaits: None, ends: true, wants_queues: false }
+    pub(crate) const fn until(cycle: Cycle) -> Horizon {
+        Horizon { commands: cycle, runs: cycle, awaits: None, ends: true, wants_queues: false }
     }
 }
 
-impl Next {
+impl PlannedCommand {
     /// No command is decided; the next decision is at `at`.
     #[inline]
-    const fn decision(at: Cycle) -> Next {
-        Next { at, choice: Choice::Nothing, run_until: Cycle::ZERO, affects_from: at }
+    const fn decision(at: Cycle) -> PlannedCommand {
+        PlannedCommand { at, choice: Choice::Nothing, run_until: Cycle::ZERO, affects_from: at }
     }
 }
 
@@ -120,7 +120,7 @@ impl Channel {
             queues: Queues::new(),
             accesses: Accesses::new(config, topology),
             maintenance: Maintenance::new(config),
-            port: Port::new(config.copy_hold_max),
+            port: CopyPort::new(config.copy_hold_max),
             row_policy: config.row_policy,
             others_offer: config.row_policy.closes_unneeded()
                 || config.scheduler.has_state()
@@ -129,7 +129,7 @@ impl Channel {
             reads_issued: 0,
             all: topology.indices().collect(),
             latencies: [timings.read_data(), timings.write_latency() + timings.get(P::Burst)],
-            next: Next::decision(Cycle::ZERO),
+            next: PlannedCommand::decision(Cycle::ZERO),
             from: Cycle::ZERO,
             usable_from: PerRank::new(Cycle::ZERO),
             counters: Counters::default(),
@@ -158,7 +158,7 @@ impl Channel {
 
     /// Queues an access that has taken its entry.
     #[inline]
-    pub(crate) fn queue(&mut self, access: &Access, now: Cycle) {
+    pub(crate) fn queue(&mut self, access: &LineAccess, now: Cycle) {
         let place = self.queues.queue(access, now);
         let is_hit = self.device.row_in(access.bank) == Some(access.row);
         let free = self.free();
@@ -175,7 +175,7 @@ impl Channel {
     }
 
     /// Adds a thread to the port; returns its slot.
-    pub(crate) fn add_thread(&mut self, thread: Thread, now: Cycle) -> u8 {
+    pub(crate) fn add_thread(&mut self, thread: RunningThread, now: Cycle) -> u8 {
         let (slot, waits) = self.port.push(thread);
         // A thread that waits for earlier ones in all of its banks changes nothing.
         if !waits {
@@ -201,7 +201,7 @@ impl Channel {
     #[inline]
     fn changed(&mut self, now: Cycle) {
         self.from = self.from.max(now);
-        self.next = Next::decision(self.from);
+        self.next = PlannedCommand::decision(self.from);
     }
 
     /// Wake-up: the first cycle at which the channel may issue a command or change its state; exact
@@ -222,7 +222,7 @@ impl Channel {
     #[inline(never)]
     pub(crate) fn advance(
         &mut self,
-        limits: &Limits,
+        limits: &Horizon,
         done: &mut stats::accesses::AccessTally,
         sink: &mut impl EventSink,
     ) -> Option<(Cycle, IssueEffect)> {
@@ -253,9 +253,9 @@ impl Channel {
         // A change in a cycle affects the command of that cycle.
         self.next = match bank {
             Some(bank) if at < again_at => {
-                Next { at, choice: Choice::Access(bank), run_until: Cycle::ZERO, affects_from: at }
+                PlannedCommand { at, choice: Choice::Access(bank), run_until: Cycle::ZERO, affects_from: at }
             }
-            _ => Next::decision(again_at),
+            _ => PlannedCommand::decision(again_at),
         };
     }
 
@@ -342,13 +342,13 @@ impl Channel {
 /// `again_at` is when time alone requires another decision.
 #[inline(never)]
 fn first_of_all(
-    port: &mut Port,
+    port: &mut CopyPort,
     accesses: &mut Accesses,
     view: View<'_>,
     command: Option<(Cycle, u8)>,
     row_policy: RowPolicy,
     again_at: Cycle,
-) -> Next {
+) -> PlannedCommand {
     let again_at = again_at.min(port.next_term_end());
     let (mut first, mut run_until) = offer_with_threads(port, accesses, &view);
     let mut consider = |other: Offer| {
@@ -366,7 +366,7 @@ fn first_of_all(
     let Offer { at, choice, .. } = first;
     let run_until = run_until.min(again_at);
     if at >= again_at {
-        return Next::decision(again_at);
+        return PlannedCommand::decision(again_at);
     }
     let affects_from = match choice {
         Choice::Column(slot) if view.topology().channels > 1 => {
@@ -375,11 +375,11 @@ fn first_of_all(
         }
         _ => at,
     };
-    Next { at, choice, run_until, affects_from }
+    PlannedCommand { at, choice, run_until, affects_from }
 }
 
 /// The first command of threads and accesses, and the end of the run of columns that it may begin.
-fn offer_with_threads(port: &mut Port, accesses: &mut Accesses, view: &View<'_>) -> (Offer, Cycle) {
+fn offer_with_threads(port: &mut CopyPort, accesses: &mut Accesses, view: &View<'_>) -> (Offer, Cycle) {
     let queued = view.queues.pending(AccessKind::Read).union(view.queues.pending(AccessKind::Write));
     let is_any_queued = queued.intersects(view.free);
     let claim = if is_any_queued && !port.columns().is_empty() { accesses.claim(view) } else { None };

@@ -8,7 +8,7 @@ use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles, IssueCause, PerBank,
 use rowclone::StepList;
 
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
-use super::thread::{MovedLines, Phase, Thread};
+use super::thread::{MovedLines, RunningThread, ThreadPhase};
 use super::{CopyProgram, NextCommand, RowStep};
 use crate::access::{AccessKind, Stamp};
 
@@ -32,9 +32,9 @@ impl ColumnContender {
 
 /// Threads of a channel.
 #[derive(Debug)]
-pub(crate) struct Port {
+pub(crate) struct CopyPort {
     /// Threads by slot; a free slot has a thread that is done.
-    threads: Vec<Thread>,
+    threads: Vec<RunningThread>,
     /// Free slots.
     vacant: Vec<u8>,
     /// Threads that wait for no earlier thread, in order of dispatch. They use different banks.
@@ -96,17 +96,17 @@ pub(crate) struct ColumnStepDone {
     pub(crate) moved: Option<AccessKind>,
 }
 
-impl Port {
+impl CopyPort {
     /// Maximum number of threads per channel.
     pub(crate) const SLOTS: usize = 32;
 
     /// The port of a channel.
-    pub(crate) fn new(term: Option<Cycles>) -> Port {
-        Port {
-            threads: Vec::with_capacity(Port::SLOTS),
-            vacant: Vec::with_capacity(Port::SLOTS),
-            active: Vec::with_capacity(Port::SLOTS),
-            ready: Vec::with_capacity(Port::SLOTS),
+    pub(crate) fn new(term: Option<Cycles>) -> CopyPort {
+        CopyPort {
+            threads: Vec::with_capacity(CopyPort::SLOTS),
+            vacant: Vec::with_capacity(CopyPort::SLOTS),
+            active: Vec::with_capacity(CopyPort::SLOTS),
+            ready: Vec::with_capacity(CopyPort::SLOTS),
             queues: PerBank::new(VecDeque::new()),
             remaining: BankSet::EMPTY,
             held: BankSet::EMPTY,
@@ -126,7 +126,7 @@ impl Port {
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        self.threads.len() < Port::SLOTS || !self.vacant.is_empty()
+        self.threads.len() < CopyPort::SLOTS || !self.vacant.is_empty()
     }
 
     #[inline]
@@ -158,7 +158,7 @@ impl Port {
     }
 
     /// Adds a thread. Returns its slot, and whether it waits for earlier threads in all of its banks.
-    pub(crate) fn push(&mut self, mut thread: Thread) -> (u8, bool) {
+    pub(crate) fn push(&mut self, mut thread: RunningThread) -> (u8, bool) {
         let banks = thread.remaining();
         thread.blocked = banks.intersection(self.remaining);
         let (is_active, waits) = (thread.blocked.is_empty(), thread.blocked == banks);
@@ -198,12 +198,12 @@ impl Port {
     }
 
     #[inline]
-    fn thread(&self, slot: u8) -> &Thread {
+    fn thread(&self, slot: u8) -> &RunningThread {
         &self.threads[usize::from(slot)]
     }
 
     #[inline]
-    fn thread_mut(&mut self, slot: u8) -> &mut Thread {
+    fn thread_mut(&mut self, slot: u8) -> &mut RunningThread {
         &mut self.threads[usize::from(slot)]
     }
 
@@ -427,7 +427,7 @@ impl Port {
     fn begin(&mut self, slot: u8, now: Cycle, situation: Situation, around: &impl Surroundings) {
         let thread = &mut self.threads[usize::from(slot)];
         let (banks, closed) = (thread.remaining(), situation.urgent.union(situation.unused).union(thread.blocked));
-        if thread.phase() == Phase::Waiting
+        if thread.phase() == ThreadPhase::Waiting
             && !banks.intersects(closed)
             && may_begin(thread, banks, &self.released, around)
         {
@@ -448,7 +448,7 @@ impl Port {
             let slot = self.active[place];
             self.begin(slot, now, situation, around);
             let thread = &mut self.threads[usize::from(slot)];
-            if thread.phase() == Phase::Running
+            if thread.phase() == ThreadPhase::Running
                 && let Some(why) = term_end(thread, is_exempt_known, now, situation, around)
             {
                 if why == TermEnd::Time {

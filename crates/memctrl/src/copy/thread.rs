@@ -11,7 +11,7 @@ use crate::access::{AccessKind, Stamp};
 
 /// Phase of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum ThreadPhase {
     /// The thread holds no bank.
     Waiting,
     /// The thread holds the banks with which it is not done.
@@ -42,7 +42,7 @@ pub(crate) enum MovedLines {
 
 /// A thread in the port of a channel.
 #[derive(Debug)]
-pub(crate) struct Thread {
+pub(crate) struct RunningThread {
     pub(crate) origin: CopyProgram,
     steps: StepList,
     banks: SmallVec<[BankUse; 3]>,
@@ -68,7 +68,7 @@ pub(crate) struct Thread {
     moved: (usize, u16),
     gate: DataGate,
     dispatched: Cycle,
-    phase: Phase,
+    phase: ThreadPhase,
     stamp: Stamp,
     /// End of the present term.
     term_end: Cycle,
@@ -77,7 +77,7 @@ pub(crate) struct Thread {
     write_latency: Cycles,
 }
 
-impl Thread {
+impl RunningThread {
     /// Creates a thread that has joined the port.
     pub(crate) fn new(
         origin: CopyProgram,
@@ -86,7 +86,7 @@ impl Thread {
         topology: Topology,
         write_latency: Cycles,
         now: Cycle,
-    ) -> Thread {
+    ) -> RunningThread {
         let (mut banks, mut remaining) = (SmallVec::new(), BankSet::EMPTY);
         let mut add = |bank, next| {
             let index = topology.index(bank);
@@ -102,7 +102,7 @@ impl Thread {
                 add(second, next);
             }
         }
-        let mut thread = Thread {
+        let mut thread = RunningThread {
             origin,
             banks,
             remaining,
@@ -117,7 +117,7 @@ impl Thread {
             moved: (0, 0),
             gate,
             dispatched: now,
-            phase: Phase::Waiting,
+            phase: ThreadPhase::Waiting,
             stamp: Stamp::default(),
             term_end: Cycle::NEVER,
             has_moved: false,
@@ -141,7 +141,7 @@ impl Thread {
         IssueCause::Copy { request, mechanism, program }
     }
 
-    pub(crate) fn phase(&self) -> Phase {
+    pub(crate) fn phase(&self) -> ThreadPhase {
         self.phase
     }
 
@@ -157,12 +157,12 @@ impl Thread {
 
     /// End of the present term.
     pub(crate) fn term_end(&self) -> Cycle {
-        if self.phase == Phase::Running { self.term_end } else { Cycle::NEVER }
+        if self.phase == ThreadPhase::Running { self.term_end } else { Cycle::NEVER }
     }
 
     /// Whether the thread runs, has column steps, and has executed none since it began.
     pub(crate) fn awaits_first_column(&self) -> bool {
-        self.phase == Phase::Running && !self.has_moved && self.has_columns
+        self.phase == ThreadPhase::Running && !self.has_moved && self.has_columns
     }
 
     /// Whether the next column step is a WR of a line that has not been read.
@@ -195,7 +195,7 @@ impl Thread {
 
     /// Takes the banks with which the thread is not done.
     pub(crate) fn begin(&mut self, now: Cycle, term: Option<Cycles>, open: impl Fn(BankIndex) -> Option<Row>) {
-        (self.phase, self.has_moved) = (Phase::Running, false);
+        (self.phase, self.has_moved) = (ThreadPhase::Running, false);
         self.held = self.remaining;
         self.begin_term(now, term);
         for at in 0..self.banks.len() {
@@ -218,7 +218,7 @@ impl Thread {
 
     /// Preempts the thread; releases the banks in which it has no row open.
     pub(crate) fn preempt(&mut self) -> BankSet {
-        self.phase = Phase::Preempted;
+        self.phase = ThreadPhase::Preempted;
         let kept = self.banks.iter().filter(|bank| bank.row.is_some() && bank.open == bank.row);
         let released = self.held.without(kept.map(|bank| bank.index).collect());
         self.release(released);
@@ -229,8 +229,8 @@ impl Thread {
     /// Releases banks; a preempted thread waits again once it holds none.
     fn release(&mut self, banks: BankSet) {
         self.held = self.held.without(banks);
-        if self.phase == Phase::Preempted && self.held.is_empty() {
-            self.phase = Phase::Waiting;
+        if self.phase == ThreadPhase::Preempted && self.held.is_empty() {
+            self.phase = ThreadPhase::Waiting;
         }
     }
 
@@ -249,7 +249,7 @@ impl Thread {
     fn row_command(&self, used: &BankUse) -> Option<(Command, KeptKind)> {
         let BankUse { bank, next, row, open, .. } = *used;
         let precharge = (Command::Precharge { bank }, KeptKind::Pre);
-        if self.phase == Phase::Preempted {
+        if self.phase == ThreadPhase::Preempted {
             return Some(precharge);
         }
         let wanted = match *self.steps.get(next)? {
@@ -286,7 +286,7 @@ impl Thread {
         };
         let at = |column: Column| Column(column.0 + self.line);
         let auto_precharge = AutoPrecharge::No;
-        let step = self.steps.get(self.column).filter(|_| self.phase == Phase::Running);
+        let step = self.steps.get(self.column).filter(|_| self.phase == ThreadPhase::Running);
         self.next_column = step.and_then(|step| match *step {
             CopyStep::Transfer { src, src_column, dst, dst_column, .. } if is_next(src) && is_next(dst) => {
                 let (src_column, dst_column) = (at(src_column), at(dst_column));
@@ -357,14 +357,14 @@ impl Thread {
                 self.advance(at);
             }
             Some(CopyStep::LeaveRow { .. })
-                if used.row.is_some() && was_open == used.row && self.phase == Phase::Running =>
+                if used.row.is_some() && was_open == used.row && self.phase == ThreadPhase::Running =>
             {
                 used.row = None;
                 self.advance(at);
             }
             _ => self.skip_done(at),
         }
-        let is_released = !self.remaining.contains(bank) || (self.phase == Phase::Preempted && open.is_none());
+        let is_released = !self.remaining.contains(bank) || (self.phase == ThreadPhase::Preempted && open.is_none());
         if is_released {
             self.release(BankSet::of(bank));
         }

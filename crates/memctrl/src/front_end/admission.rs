@@ -9,7 +9,7 @@ use dram_spec::{
 
 use super::FrontEnd;
 use super::hazards::{is_whole_lines, whole_lines};
-use crate::access::{Access, AccessKind};
+use crate::access::{AccessKind, LineAccess};
 use crate::channel::Channel;
 use crate::queues::line_hash;
 use crate::request::Request;
@@ -21,15 +21,15 @@ pub(crate) struct Head {
     /// The slot of a copy; without it, the request is a read or a write.
     copy: Option<u32>,
     /// Lines of a read or a write that are not accepted.
-    lines: Lines,
+    lines: WaitingLines,
 }
 
 /// The lines of a read or a write that are not accepted.
 #[derive(Clone, Copy, Debug)]
-struct Lines {
+struct WaitingLines {
     /// Channel and access of the next line.
     channel: ChannelId,
-    access: Access,
+    access: LineAccess,
     /// Address of the last line.
     last: PhysicalAddress,
     /// Position of the request in the order of acceptance.
@@ -41,7 +41,7 @@ impl Head {
     pub(crate) const NONE: Head = Head {
         waits: Wait::Request,
         copy: None,
-        lines: Lines { channel: ChannelId(0), access: Access::NONE, last: PhysicalAddress(0), accepted: 0 },
+        lines: WaitingLines { channel: ChannelId(0), access: LineAccess::NONE, last: PhysicalAddress(0), accepted: 0 },
     };
 
     /// Whether there is no request.
@@ -151,7 +151,7 @@ impl FrontEnd {
         let (slot, accepted) = if is_reported || address != last || is_part {
             self.enter_table(request, lines, kind)
         } else {
-            let slot = if self.has_contents { self.unreported.add(request) } else { Access::NO_SLOT };
+            let slot = if self.has_contents { self.unreported.add(request) } else { LineAccess::NO_SLOT };
             self.recorder.accesses.unreported += 1;
             (slot, self.in_flight.next_accepted())
         };
@@ -248,7 +248,7 @@ impl FrontEnd {
     /// Accepts the next line; returns what the acceptance of it, or of the next request, waits for.
     #[inline]
     fn admit_line(&mut self, channel: &mut Channel, now: Cycle) -> Wait {
-        let Access { kind, address, .. } = self.head.lines.access;
+        let LineAccess { kind, address, .. } = self.head.lines.access;
         if self.has_no_entry(channel) {
             return Wait::Entry;
         }
@@ -273,9 +273,9 @@ impl FrontEnd {
         }
         self.budget.take(index, now);
         channel.queues().take_entry(kind, now);
-        let Access { slot, arrival, .. } = self.head.lines.access;
+        let LineAccess { slot, arrival, .. } = self.head.lines.access;
         self.head.lines.access.arrival = self.accepted(slot, arrival, now);
-        let Lines { access, accepted, .. } = &self.head.lines;
+        let WaitingLines { access, accepted, .. } = &self.head.lines;
         if copies > 0 {
             self.hazards.block(channel.id, *access, *accepted, copies);
         } else {
@@ -287,7 +287,7 @@ impl FrontEnd {
     /// Records that a line was accepted; returns the arrival of its request.
     #[inline]
     fn accepted(&mut self, slot: u32, arrival: Cycle, now: Cycle) -> Cycle {
-        if slot < Access::UNREPORTED {
+        if slot < LineAccess::UNREPORTED {
             self.in_flight.get_mut(slot).accepted_at(now);
         }
         arrival.min(now)
@@ -296,20 +296,20 @@ impl FrontEnd {
     /// Whether an access of the other kind to the line may be queued or blocked; `false` is
     /// certain.
     #[inline]
-    fn may_meet(&self, channel: &Channel, access: &Access) -> bool {
+    fn may_meet(&self, channel: &Channel, access: &LineAccess) -> bool {
         let other = access.kind.other();
         channel.queued().may_hold(other, access.filter) || self.hazards.is_any_blocked()
     }
 
     /// Whether a read of the line is queued or blocked.
-    fn is_read_awaited(&self, channel: &Channel, access: &Access) -> bool {
+    fn is_read_awaited(&self, channel: &Channel, access: &LineAccess) -> bool {
         channel.queued().newest_of_line(AccessKind::Read, access.bank, access.row, access.column).is_some()
             || self.hazards.newest_blocked(AccessKind::Read, access.address).is_some()
     }
 
     /// Forwards a read from the newest write of its line that is not issued, if there is one.
     #[inline]
-    pub(crate) fn forward(&mut self, access: &Access, channel: &Channel, now: Cycle) -> bool {
+    pub(crate) fn forward(&mut self, access: &LineAccess, channel: &Channel, now: Cycle) -> bool {
         let queued = channel.queued().newest_of_line(AccessKind::Write, access.bank, access.row, access.column);
         let queued = queued.map(|write| write.access);
         let blocked = self.hazards.newest_blocked(AccessKind::Write, access.address).map(|write| write.access);

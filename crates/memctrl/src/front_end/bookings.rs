@@ -19,7 +19,7 @@
 
 use dram_core::{P, Power};
 use dram_spec::{BankId, Cycle, Cycles, Row};
-use rowclone::{CopyStep, Program, Thread};
+use rowclone::{CopyStep, CopyThread, Program};
 
 use super::durations::Durations;
 use crate::access::AccessKind;
@@ -120,7 +120,7 @@ impl Estimator {
 }
 
 /// First row that a thread requires in each of its banks.
-fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
+fn first_rows(thread: &CopyThread) -> Vec<(BankId, Row)> {
     let mut rows: Vec<(BankId, Row)> = Vec::with_capacity(3);
     for step in &thread.steps {
         if let CopyStep::Open { bank, row } = *step
@@ -133,7 +133,7 @@ fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
 }
 
 /// Lines that a thread moves over the channel.
-fn lines(thread: &Thread) -> u64 {
+fn lines(thread: &CopyThread) -> u64 {
     let lines = |step: &CopyStep| match step {
         CopyStep::Read { run, .. } => u64::from(run.count),
         CopyStep::Write { write, .. } => u64::from(write.run.count),

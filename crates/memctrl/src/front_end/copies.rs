@@ -13,14 +13,14 @@ use super::hazards::CopyLines;
 use super::staging::Staging;
 use crate::access::{AccessKind, QueuedAccess};
 use crate::channel::Channel;
-use crate::copy::thread::Thread;
+use crate::copy::thread::RunningThread;
 use crate::copy::{CopyProgram, DataGate};
 use crate::policy::copy::{Outlook, reason};
 use crate::stats::{PartTally, Parts};
 
 /// State of a copy in addition to its request.
 #[derive(Debug)]
-pub(crate) struct Copy {
+pub(crate) struct CopyState {
     /// Number of accesses for which the copy waits.
     pub(crate) waits_for: u32,
     /// Blocks that are not planned.
@@ -32,13 +32,13 @@ pub(crate) struct Copy {
     pub(crate) tally: PartTally,
 }
 
-impl Copy {
+impl CopyState {
     /// Begins a copy, in the place of one that is done if there is one: its programs were dispatched, and its tally
     /// was taken.
-    fn begin(done: Option<Box<Copy>>, planner: &Planner, operation: Operation, waits_for: u32) -> Box<Copy> {
+    fn begin(done: Option<Box<CopyState>>, planner: &Planner, operation: Operation, waits_for: u32) -> Box<CopyState> {
         let Some(mut copy) = done else {
             let (blocks, tally) = (planner.blocks(&operation), PartTally::default());
-            return Box::new(Copy { waits_for, blocks, is_dispatched: false, programs_left: 0, tally });
+            return Box::new(CopyState { waits_for, blocks, is_dispatched: false, programs_left: 0, tally });
         };
         copy.blocks.restart(operation);
         (copy.waits_for, copy.is_dispatched, copy.programs_left) = (waits_for, false, 0);
@@ -122,7 +122,7 @@ impl RunningProgram {
 
 /// Dispatched programs, by slot.
 #[derive(Debug, Default)]
-pub(crate) struct Programs {
+pub(crate) struct RunningPrograms {
     /// Slots of programs; a free slot has a program that is done.
     slots: Vec<RunningProgram>,
     free: Vec<u32>,
@@ -130,7 +130,7 @@ pub(crate) struct Programs {
     pub(crate) dispatched: u64,
 }
 
-impl Programs {
+impl RunningPrograms {
     /// A program of the copy in a slot begins. Returns its own slot.
     pub(crate) fn begin(&mut self, copy: u32, program: &Program, has_contents: bool) -> u32 {
         self.dispatched += 1;
@@ -211,7 +211,7 @@ impl FrontEnd {
             }
         }
         waits_for += self.hazards.copy_accepted(slot, accepted, lines);
-        let copy = Copy::begin(self.in_flight.copies_done.pop(), &self.planner, operation, waits_for);
+        let copy = CopyState::begin(self.in_flight.copies_done.pop(), &self.planner, operation, waits_for);
         self.in_flight.get_mut(slot).copy = Some(copy);
         self.recorder.copies.enter(now);
         self.dispatch.order.push_back(slot);
@@ -238,7 +238,7 @@ impl FrontEnd {
     fn dispatch_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
         loop {
             while let Some(program) = self.dispatch.planned.get(self.dispatch.dispatched) {
-                let is_full = |thread: &&rowclone::Thread| !channels[usize::from(thread.channel.0)].port.has_room();
+                let is_full = |thread: &&rowclone::CopyThread| !channels[usize::from(thread.channel.0)].port.has_room();
                 if let Some(thread) = program.threads.iter().find(is_full) {
                     self.dispatch.waits_for_port = Some(thread.channel);
                     return false;
@@ -296,7 +296,7 @@ impl FrontEnd {
 
     /// Starts a program in cycle 0, as the only one of the copy in a slot.
     pub(super) fn start_alone(&mut self, slot: u32, program: Program, channels: &mut [Channel]) {
-        let mut copy = Copy::begin(None, &self.planner, self.in_flight.get(slot).operation, 0);
+        let mut copy = CopyState::begin(None, &self.planner, self.in_flight.get(slot).operation, 0);
         (copy.is_dispatched, copy.programs_left) = (true, 1);
         self.in_flight.get_mut(slot).copy = Some(copy);
         self.dispatch.planned.push(program);
@@ -318,7 +318,7 @@ impl FrontEnd {
             let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
             let write_latency = channel.device.timings().write_latency();
             let steps = std::mem::take(&mut thread.steps);
-            let thread = Thread::new(origin, steps, gate.clone(), channel.topology(), write_latency, now);
+            let thread = RunningThread::new(origin, steps, gate.clone(), channel.topology(), write_latency, now);
             self.spare.extend(channel.port.spare.pop());
             let thread = channel.add_thread(thread, now);
             self.programs.get_mut(slot).thread_added(id, thread);

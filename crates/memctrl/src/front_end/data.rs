@@ -6,7 +6,7 @@ use dram_core::LineBytes;
 use dram_spec::{Column, LINE_BYTES, Location, RequestId};
 
 use super::FrontEnd;
-use crate::access::{Access, AccessKind};
+use crate::access::{AccessKind, LineAccess};
 use crate::channel::{Channel, ThreadStep};
 use crate::copy::thread::MovedLines;
 use crate::request::Request;
@@ -24,24 +24,24 @@ pub(crate) struct Unreported {
 impl Unreported {
     /// Stores the bytes of a request, if it is a write. Returns the slot of its access.
     pub(super) fn add(&mut self, request: Request) -> u32 {
-        let Some(payload) = request.payload else { return Access::NO_SLOT };
+        let Some(payload) = request.payload else { return LineAccess::NO_SLOT };
         let index = self.free.pop().unwrap_or_else(|| {
             self.written.push(None);
             self.written.len() as u32 - 1
         });
         self.written[index as usize] = Some(payload);
-        Access::UNREPORTED + index
+        LineAccess::UNREPORTED + index
     }
 
     fn bytes_of_write(&self, slot: u32) -> Option<&[u8]> {
-        self.written.get((slot - Access::UNREPORTED) as usize)?.as_deref()
+        self.written.get((slot - LineAccess::UNREPORTED) as usize)?.as_deref()
     }
 
     /// Removes the bytes of a write that is issued.
     fn remove(&mut self, slot: u32) {
-        if slot != Access::NO_SLOT {
-            self.written[(slot - Access::UNREPORTED) as usize] = None;
-            self.free.push(slot - Access::UNREPORTED);
+        if slot != LineAccess::NO_SLOT {
+            self.written[(slot - LineAccess::UNREPORTED) as usize] = None;
+            self.free.push(slot - LineAccess::UNREPORTED);
         }
     }
 
@@ -56,10 +56,10 @@ impl Unreported {
 
 impl FrontEnd {
     /// Bytes of a line written by an access that is not issued.
-    pub(super) fn line_of_write(&self, access: &Access) -> LineBytes {
+    pub(super) fn line_of_write(&self, access: &LineAccess) -> LineBytes {
         let mut bytes = [0; LINE_BYTES as usize];
         let payload = match access.slot {
-            slot @ Access::UNREPORTED.. => self.unreported.bytes_of_write(slot).map(|payload| (payload, 0)),
+            slot @ LineAccess::UNREPORTED.. => self.unreported.bytes_of_write(slot).map(|payload| (payload, 0)),
             slot => self.in_flight.get(slot).bytes_of_line(access.address),
         };
         if let Some((payload, from)) = payload {
@@ -69,17 +69,17 @@ impl FrontEnd {
     }
 
     /// Stores the bytes of a line that a read returns.
-    pub(super) fn line_read(&mut self, access: &Access, bytes: &LineBytes) {
+    pub(super) fn line_read(&mut self, access: &LineAccess, bytes: &LineBytes) {
         match access.slot {
-            Access::UNREPORTED.. => self.unreported.read.push((access.id, *bytes)),
+            LineAccess::UNREPORTED.. => self.unreported.read.push((access.id, *bytes)),
             slot => self.in_flight.get_mut(slot).line_read(access.address, bytes),
         }
     }
 
     /// Moves the data of an access between its request and the cells.
     #[inline(never)]
-    pub(super) fn move_data(&mut self, channel: &mut Channel, access: &Access) {
-        let Access { slot, row, column, .. } = *access;
+    pub(super) fn move_data(&mut self, channel: &mut Channel, access: &LineAccess) {
+        let LineAccess { slot, row, column, .. } = *access;
         let bank = channel.topology().bank(access.bank);
         match access.kind {
             AccessKind::Read => {
@@ -90,7 +90,7 @@ impl FrontEnd {
             AccessKind::Write => {
                 let bytes = self.line_of_write(access);
                 channel.device.write_line(bank, row, column, &bytes);
-                if slot >= Access::UNREPORTED {
+                if slot >= LineAccess::UNREPORTED {
                     self.unreported.remove(slot);
                 }
             }

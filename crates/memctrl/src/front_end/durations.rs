@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::FrontEnd;
-use crate::channel::{Channel, Limits};
+use crate::channel::{Channel, Horizon};
 use crate::config::Config;
 use crate::policy::copy::BASELINE;
 use crate::request::Request;
@@ -23,12 +23,12 @@ use crate::request::Request;
 pub struct Durations {
     system: System,
     planner: Arc<Planner>,
-    known: RefCell<FxHashMap<Shape, Cycles>>,
+    known: RefCell<FxHashMap<ProgramShape, Cycles>>,
 }
 
 /// Properties of a program that determine its duration: the index of the thread, the kind, the banks
 /// and the units of each step.
-type Shape = SmallVec<[(u8, Discriminant<CopyStep>, (BankId, Option<BankId>), u16); 12]>;
+type ProgramShape = SmallVec<[(u8, Discriminant<CopyStep>, (BankId, Option<BankId>), u16); 12]>;
 
 impl Durations {
     /// Durations on the memory of a controller.
@@ -55,7 +55,7 @@ impl Durations {
         front.start_alone(slot, program.clone(), &mut channels);
         while front.completions.next_due() == Cycle::NEVER {
             let first = (0..channels.len()).min_by_key(|&index| channels[index].wakes_at()).unwrap_or(0);
-            let limits = Limits::until(channels[first].wakes_at() + Cycles(1));
+            let limits = Horizon::until(channels[first].wakes_at() + Cycles(1));
             if let Some((at, outcome)) = channels[first].advance(&limits, &mut front.recorder.accesses, &mut ()) {
                 front.observe(&mut channels, first, at, outcome);
             }
@@ -66,8 +66,8 @@ impl Durations {
 }
 
 /// The shape of a program. Each thread numbers its banks and ranks by first use.
-fn shape(program: &Program) -> Shape {
-    let mut steps = Shape::new();
+fn shape(program: &Program) -> ProgramShape {
+    let mut steps = ProgramShape::new();
     for (index, thread) in (0..).zip(&program.threads) {
         let (mut ranks, mut banks) = (SmallVec::<[u8; 4]>::new(), SmallVec::<[BankId; 8]>::new());
         for step in &thread.steps {

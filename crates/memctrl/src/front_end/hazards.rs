@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dram_spec::{LINE_BYTES, Operation, PhysicalAddress};
 
-use crate::access::{Access, AccessKind};
+use crate::access::{AccessKind, LineAccess};
 
 /// Lines that a copy reads and writes, as byte ranges of whole lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ struct Undelivered {
 #[derive(Clone, Debug)]
 pub(crate) struct Blocked {
     pub(crate) channel: dram_spec::Channel,
-    pub(crate) access: Access,
+    pub(crate) access: LineAccess,
     /// Position of its request in the order of acceptance.
     accepted: u64,
     /// Number of copies that it waits for.
@@ -82,7 +82,7 @@ impl Hazards {
     }
 
     /// Adds an access that waits for `copies` copies.
-    pub(crate) fn block(&mut self, channel: dram_spec::Channel, access: Access, accepted: u64, copies: u32) {
+    pub(crate) fn block(&mut self, channel: dram_spec::Channel, access: LineAccess, accepted: u64, copies: u32) {
         self.blocked.push(Blocked { channel, access, accepted, copies });
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dram_core::LineBytes;
 use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress, RequestId, SourceId};
 
-use super::copies::Copy;
+use super::copies::CopyState;
 use crate::request::{Completion, Request};
 use crate::stats::PartTally;
 
@@ -26,7 +26,7 @@ pub(crate) struct InFlight {
     payload: Option<Arc<[u8]>>,
     data: Option<Vec<u8>>,
     /// Additional state of a copy.
-    pub(crate) copy: Option<Box<Copy>>,
+    pub(crate) copy: Option<Box<CopyState>>,
 }
 
 impl InFlight {
@@ -103,7 +103,7 @@ pub(crate) struct InFlightTable {
     free: Vec<u32>,
     /// Copies that are done, for their memory.
     #[expect(clippy::vec_box, reason = "requests hold boxes, and these are used again")]
-    pub(super) copies_done: Vec<Box<Copy>>,
+    pub(super) copies_done: Vec<Box<CopyState>>,
     accepted: u64,
 }
 

@@ -23,14 +23,14 @@ pub use durations::Durations;
 use admission::{Budget, Head, LineLocator};
 use bookings::Estimator;
 use completions::Completions;
-use copies::{DispatchQueue, Programs};
+use copies::{DispatchQueue, RunningPrograms};
 use data::Unreported;
 use hazards::{Blocked, Hazards};
 use in_flight::InFlightTable;
 use recorder::Recorder;
 
-use crate::access::{Access, AccessKind};
-use crate::channel::{Channel, IssueEffect, Served};
+use crate::access::{AccessKind, LineAccess};
+use crate::channel::{Channel, IssueEffect, ServedAccess};
 use crate::config::Config;
 use crate::policy::copy::CopyPolicy;
 use crate::price::PriceTable;
@@ -59,7 +59,7 @@ pub(crate) struct FrontEnd {
     completions: Completions,
     hazards: Hazards,
     dispatch: DispatchQueue,
-    programs: Programs,
+    programs: RunningPrograms,
     /// The mechanisms of the parts of the block that is planned.
     choices: Vec<Mechanism>,
     /// Memory of the steps of threads that are done.
@@ -88,7 +88,7 @@ impl FrontEnd {
             completions: Completions::default(),
             hazards: Hazards::default(),
             dispatch: DispatchQueue::default(),
-            programs: Programs::default(),
+            programs: RunningPrograms::default(),
             choices: Vec::new(),
             spare: Vec::new(),
             estimator: Estimator::new(config, channels),
@@ -223,7 +223,7 @@ impl FrontEnd {
     /// Records that an access completes at a cycle.
     #[inline]
     fn line_done(&mut self, kind: AccessKind, slot: u32, arrival: Cycle, done: Cycle) {
-        if slot >= Access::UNREPORTED {
+        if slot >= LineAccess::UNREPORTED {
             return self.recorder.accesses.unreported_done(kind, arrival, done);
         }
         let in_flight = self.in_flight.get_mut(slot);
@@ -255,12 +255,12 @@ impl FrontEnd {
     }
 
     #[inline]
-    fn observe_access(&mut self, channel: &mut Channel, at: Cycle, served: &Served) -> Cycle {
-        let Served { place, done } = *served;
+    fn observe_access(&mut self, channel: &mut Channel, at: Cycle, served: &ServedAccess) -> Cycle {
+        let ServedAccess { place, done } = *served;
         let queued = channel.queued().get(place);
-        let Access { kind, slot, arrival, address, .. } = queued.access;
+        let LineAccess { kind, slot, arrival, address, .. } = queued.access;
         let (is_awaited, next) = (queued.is_awaited, at + Cycles(1));
-        if slot < Access::UNREPORTED {
+        if slot < LineAccess::UNREPORTED {
             self.in_flight.get_mut(slot).commanded(queued.first_command.min(at));
         }
         if self.has_contents {
@@ -270,7 +270,7 @@ impl FrontEnd {
         if is_awaited && self.access_gone(kind, address) {
             self.dispatch.next = next;
         }
-        if slot < Access::UNREPORTED {
+        if slot < LineAccess::UNREPORTED {
             self.line_done(kind, slot, arrival, done);
         }
         if self.awaited_kind(channel.id) == Some(kind) { next } else { self.wakes_at(at) }

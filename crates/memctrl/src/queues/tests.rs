@@ -4,7 +4,7 @@ use dram_spec::{BankIndex, BankSet, Column, Cycle, PhysicalAddress, RequestId, R
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::{Access, AccessKind, QueuedAccess, Queues, Rows, Stamp};
+use super::{AccessKind, LineAccess, QueuedAccess, Queues, Rows, Stamp};
 use crate::access::RowOutcome;
 use crate::policy::scheduler::{BankAccesses, Fcfs, FrFcfs, FrFcfsCap, Key, Priority, RowState, Scheduler};
 
@@ -108,7 +108,7 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &QueueStep, id: u64, now:
         QueueStep::Queue(after, kind, number, row, column, source) => {
             now.0 += after;
             let (bank, row, column, source) = (bank(number), Row(row), Column(column), SourceId(source));
-            let access = Access {
+            let access = LineAccess {
                 id: RequestId(id),
                 arrival: *now,
                 address: PhysicalAddress(id * 64),

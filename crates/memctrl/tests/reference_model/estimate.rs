@@ -3,7 +3,7 @@
 use dram_core::{P, Power};
 use dram_spec::{BankId, Row};
 use memctrl::{Config, Durations};
-use rowclone::{CopyStep, Program, Thread};
+use rowclone::{CopyStep, CopyThread, Program};
 
 use super::access::Kind;
 use super::channel::Channel;
@@ -93,7 +93,7 @@ impl FrontEnd {
 }
 
 /// First row that a thread requires in each of its banks.
-fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
+fn first_rows(thread: &CopyThread) -> Vec<(BankId, Row)> {
     let mut rows: Vec<(BankId, Row)> = Vec::new();
     for step in &thread.steps {
         if let CopyStep::Open { bank, row } = *step
@@ -106,7 +106,7 @@ fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
 }
 
 /// Lines that a thread moves over the channel.
-fn lines(thread: &Thread) -> u64 {
+fn lines(thread: &CopyThread) -> u64 {
     let moves = thread.steps.iter().filter(|step| matches!(step, CopyStep::Read { .. } | CopyStep::Write { .. }));
     moves.filter_map(CopyStep::lines).map(u64::from).sum()
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Found, FrameAllocator, Grant, Policy, Request};
+use super::{Found, FrameAllocator, FrameRequest, Grant, Policy};
 use crate::bits::Bits;
 use crate::blocks::{FreeBlocks, MAX_ORDER, merged};
 use crate::frame::Frame;
@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 
 /// A free block, in the list of its order.
 #[derive(Clone, Copy, Debug)]
-struct Block {
+struct FreeBlock {
     /// Relative to the grain's.
     order: u8,
     /// First grain of its neighbors in the list.
@@ -23,7 +23,7 @@ struct Block {
 
 /// Free blocks of one order, most recently freed first.
 #[derive(Clone, Copy, Debug)]
-struct List {
+struct FreeList {
     head: u32,
     blocks: u64,
 }
@@ -38,9 +38,9 @@ struct List {
 pub struct Buddy {
     set: FrameSet,
     /// List of each order above the grain's order.
-    lists: Vec<List>,
+    lists: Vec<FreeList>,
     /// Free blocks by their first grain.
-    blocks: FxHashMap<u32, Block>,
+    blocks: FxHashMap<u32, FreeBlock>,
     /// Allocated grains.
     out: Bits,
 }
@@ -78,9 +78,10 @@ impl Buddy {
     /// Creates the allocator with all frames of a set allocated. A grain above the largest block is
     /// a block.
     pub(crate) fn empty(set: &FrameSet) -> Buddy {
+        let orders = usize::from(MAX_ORDER.saturating_sub(set.grain_order())) + 1;
         Buddy {
             set: set.clone(),
-            lists: vec![List { head: NONE, blocks: 0 }; usize::from(MAX_ORDER.saturating_sub(set.grain_order())) + 1],
+            lists: vec![FreeList { head: NONE, blocks: 0 }; orders],
             blocks: FxHashMap::default(),
             out: set.numbers().clone(),
         }
@@ -100,7 +101,7 @@ impl Buddy {
         let list = &mut self.lists[usize::from(order)];
         let next = std::mem::replace(&mut list.head, grain);
         list.blocks += 1;
-        self.blocks.insert(grain, Block { order, next, previous: NONE });
+        self.blocks.insert(grain, FreeBlock { order, next, previous: NONE });
         if let Some(next) = self.blocks.get_mut(&next) {
             next.previous = grain;
         }
@@ -108,7 +109,7 @@ impl Buddy {
 
     /// Removes a block from its list.
     fn unlink(&mut self, grain: u32) {
-        let Block { order, next, previous } = self.blocks.remove(&grain).expect("a free block starts here");
+        let FreeBlock { order, next, previous } = self.blocks.remove(&grain).expect("a free block starts here");
         let list = &mut self.lists[usize::from(order)];
         list.blocks -= 1;
         match self.blocks.get_mut(&previous) {
@@ -123,7 +124,7 @@ impl Buddy {
     /// The other half of the block above a block, where it is free as a whole.
     fn free_buddy(&self, first: u32, order: u8) -> Option<u32> {
         let other = first ^ 1 << order;
-        let is_whole = |block: &Block| block.order == order && usize::from(order) + 1 < self.lists.len();
+        let is_whole = |block: &FreeBlock| block.order == order && usize::from(order) + 1 < self.lists.len();
         self.blocks.get(&other).is_some_and(is_whole).then_some(other)
     }
 
@@ -151,7 +152,7 @@ impl FrameAllocator for Buddy {
         Policy::Buddy
     }
 
-    fn allocate(&mut self, request: Request) -> Option<Grant> {
+    fn allocate(&mut self, request: FrameRequest) -> Option<Grant> {
         let wanted = request.order.saturating_sub(self.set.grain_order());
         let mut order = (wanted..self.lists.len() as u8).find(|&order| self.lists[usize::from(order)].blocks > 0)?;
         let first = self.lists[usize::from(order)].head;
@@ -223,7 +224,7 @@ mod tests {
         }
         assert_eq!(buddy.free_blocks(), single.free_blocks());
         assert!(set.grains().all(|frame| buddy.is_free(frame) == single.is_free(frame)));
-        let next = |buddy: &mut Buddy| buddy.allocate(Request::ANYWHERE).map(|grant| grant.frame);
+        let next = |buddy: &mut Buddy| buddy.allocate(FrameRequest::ANYWHERE).map(|grant| grant.frame);
         while let Some(frame) = next(&mut buddy) {
             assert_eq!(next(&mut single), Some(frame));
         }

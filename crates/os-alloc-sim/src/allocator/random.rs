@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::pools::Pools;
-use super::{Found, FrameAllocator, Grant, Policy, Request};
+use super::{Found, FrameAllocator, FrameRequest, Grant, Policy};
 use crate::bits::Bits;
 use crate::blocks::FreeBlocks;
 use crate::frame::Frame;
@@ -40,7 +40,7 @@ impl FrameAllocator for Random {
         Policy::Random
     }
 
-    fn allocate(&mut self, request: Request) -> Option<Grant> {
+    fn allocate(&mut self, request: FrameRequest) -> Option<Grant> {
         if request.order > self.set.grain_order() || self.pools.free(0) == 0 {
             return None;
         }

@@ -1,6 +1,6 @@
 //! `sequential`: the lowest free frame.
 
-use super::{Found, FrameAllocator, Grant, Policy, Request};
+use super::{Found, FrameAllocator, FrameRequest, Grant, Policy};
 use crate::bits::Bits;
 use crate::blocks::FreeBlocks;
 use crate::frame::Frame;
@@ -29,7 +29,7 @@ impl FrameAllocator for Sequential {
         Policy::Sequential
     }
 
-    fn allocate(&mut self, request: Request) -> Option<Grant> {
+    fn allocate(&mut self, request: FrameRequest) -> Option<Grant> {
         if request.order > self.set.grain_order() {
             return None;
         }

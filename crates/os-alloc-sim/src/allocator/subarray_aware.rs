@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::buddy::Buddy;
 use super::fullest::Fullest;
 use super::pools::Pools;
-use super::{Found, FrameAllocator, Grant, Policy, Request};
+use super::{Found, FrameAllocator, FrameRequest, Grant, Policy};
 use crate::blocks::FreeBlocks;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
@@ -121,7 +121,7 @@ impl SubarrayAware {
                 std::mem::swap(&mut self.offered, &mut self.aside);
                 self.quotas = (0..self.quotas.len() as u32).map(|pool| quota(self.pools.free(pool))).collect();
             }
-            let frame = self.offered.allocate(Request::ANYWHERE)?.frame;
+            let frame = self.offered.allocate(FrameRequest::ANYWHERE)?.frame;
             let grain = self.set.grain(frame);
             let pool = self.pool[grain as usize];
             if self.quotas[pool as usize] > 0 {
@@ -191,7 +191,7 @@ impl FrameAllocator for SubarrayAware {
         }
     }
 
-    fn allocate(&mut self, request: Request) -> Option<Grant> {
+    fn allocate(&mut self, request: FrameRequest) -> Option<Grant> {
         if request.order > self.set.grain_order() {
             return None;
         }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::bits::Bits;
 use crate::fixture::{geometry, memories};
 use crate::{
-    CopyUnit, Found, Frame, FrameAllocator, FrameMap, FrameSet, FreeBlocks, Generator, MAX_ORDER, Policy, Request,
+    CopyUnit, Found, Frame, FrameAllocator, FrameMap, FrameRequest, FrameSet, FreeBlocks, Generator, MAX_ORDER, Policy,
 };
 
 /// A request to an allocator; indices are taken modulo what exists.
@@ -96,7 +96,7 @@ impl<'a> Model<'a> {
         Some((fullest(&in_bank)?, Found::SourceRank))
     }
 
-    fn allocate(&mut self, allocator: &mut dyn FrameAllocator, request: Request) -> Result<(), TestCaseError> {
+    fn allocate(&mut self, allocator: &mut dyn FrameAllocator, request: FrameRequest) -> Result<(), TestCaseError> {
         let (policy, grain_order) = (allocator.policy(), self.set.grain_order());
         let order = request.order.max(grain_order);
         let before = self.blocks();
@@ -151,11 +151,11 @@ impl<'a> Model<'a> {
         match step {
             Move::Allocate { order, source } => {
                 let source = source.map(|which| any(which, &self.all).plus(which % self.set.grain_frames()));
-                self.allocate(allocator, Request { order, source })?;
+                self.allocate(allocator, FrameRequest { order, source })?;
             }
             Move::Drain { left } => {
                 while self.free.len() > left as usize {
-                    let grant = allocator.allocate(Request::ANYWHERE);
+                    let grant = allocator.allocate(FrameRequest::ANYWHERE);
                     let frame = grant.expect("there are free grains").frame;
                     prop_assert!(self.free.remove(&frame), "{} was not free", frame);
                     self.out.push(frame);
@@ -220,7 +220,7 @@ proptest! {
     ) {
         let (map, set) = &memories()[memory];
         let Ok(mut single) = policy.allocator(map, set, seed) else { return Ok(()) };
-        while single.allocate(Request::ANYWHERE).is_some() {}
+        while single.allocate(FrameRequest::ANYWHERE).is_some() {}
         prop_assert_eq!((single.free_frames(), single.free_blocks()), (0, FreeBlocks::default()));
         // Grains of all parts of the memory, or two whole blocks and others.
         let mut free: Vec<u32> = set.numbers().iter().collect();
@@ -239,7 +239,7 @@ proptest! {
             let grant = |allocator: &mut dyn FrameAllocator| match step {
                 Move::Allocate { order, source } => {
                     let source = source.map(|which| all[which as usize % all.len()]);
-                    allocator.allocate(Request { order, source }).map(|grant| (grant.frame, grant.found))
+                    allocator.allocate(FrameRequest { order, source }).map(|grant| (grant.frame, grant.found))
                 }
                 Move::Claim { which } => {
                     let frame = all[which as usize % all.len()];
@@ -260,7 +260,7 @@ fn a_seed_determines_the_frames_allocated() {
     let set = FrameSet::new(&map, CopyUnit::RowSet);
     let frames = |seed| {
         let mut random = Policy::Random.allocator(&map, &set, seed).unwrap();
-        std::array::from_fn(|_| random.allocate(Request::ANYWHERE).unwrap().frame.0)
+        std::array::from_fn(|_| random.allocate(FrameRequest::ANYWHERE).unwrap().frame.0)
     };
     assert_eq!(frames(1), [113_505, 66_573, 7_595, 145_508, 145_533]);
     assert_eq!(frames(2), [107_055, 65_691, 105_892, 61_432, 180_276]);
@@ -275,10 +275,10 @@ fn a_buddy_splits_and_merges_all_the_way() {
     let whole = buddy.free_blocks();
     assert_eq!(whole.0[10], 2);
     while buddy.free_blocks().0[10] == 2 {
-        single.push(buddy.allocate(Request::ANYWHERE).unwrap().frame);
+        single.push(buddy.allocate(FrameRequest::ANYWHERE).unwrap().frame);
     }
     assert_eq!(buddy.free_blocks().0, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
-    let huge = buddy.allocate(Request { order: 9, source: None }).unwrap().frame;
+    let huge = buddy.allocate(FrameRequest { order: 9, source: None }).unwrap().frame;
     assert!(huge.0.is_multiple_of(512) && huge.0 / 2048 == 3);
     assert_eq!(buddy.free_blocks().0[10], 1, "the smaller block will do");
     (0..512).for_each(|at| buddy.free(huge.plus(at)));
@@ -293,7 +293,7 @@ fn a_buddy_splits_and_merges_all_the_way() {
 fn a_frame_cannot_be_freed_twice() {
     let (map, set) = &memories()[0];
     let mut allocator = Policy::SubarrayAware.allocator(map, set, 0).unwrap();
-    let frame = allocator.allocate(Request::ANYWHERE).unwrap().frame;
+    let frame = allocator.allocate(FrameRequest::ANYWHERE).unwrap().frame;
     allocator.free(frame);
     allocator.free(frame);
 }

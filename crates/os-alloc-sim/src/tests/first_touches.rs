@@ -6,13 +6,13 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, BankId, Channel, SubarrayId};
 
 use crate::fixture::{few, geometry, maps};
-use crate::{CopyUnit, FrameAllocator, FrameMap, FrameSet, Policy, Request};
+use crate::{CopyUnit, FrameAllocator, FrameMap, FrameRequest, FrameSet, Policy};
 
 /// First touches of the channel and bank with most of them.
 fn most_in_a_bank(map: &FrameMap, allocator: &mut dyn FrameAllocator, touches: u32) -> u32 {
     let mut banks: BTreeMap<(Channel, BankId), u32> = BTreeMap::new();
     for _ in 0..touches {
-        let frame = allocator.allocate(Request::ANYWHERE).unwrap().frame;
+        let frame = allocator.allocate(FrameRequest::ANYWHERE).unwrap().frame;
         let SubarrayId { channel, bank, .. } = map.subarray(frame);
         *banks.entry((channel, bank)).or_default() += 1;
     }
@@ -46,7 +46,7 @@ fn first_touches_leave_every_pool_seven_eighths_of_what_any_other_has() {
         let (pools, sizes): (Vec<SubarrayId>, Vec<u64>) = sizes.into_iter().unzip();
         let mut free = sizes.clone();
         let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();
-        while let Some(grant) = aware.allocate(Request::ANYWHERE) {
+        while let Some(grant) = aware.allocate(FrameRequest::ANYWHERE) {
             let pool = pools.binary_search(&map.subarray(grant.frame)).unwrap();
             free[pool] -= 1;
             let equal = free.iter().zip(&sizes).filter(|(_, size)| **size == sizes[pool]);
@@ -63,13 +63,13 @@ fn first_touches_skip_a_pool_that_copies_have_drained() {
     let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
     let set = FrameSet::new(&map, CopyUnit::RowSet);
     let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();
-    let source = aware.allocate(Request::ANYWHERE).unwrap().frame;
+    let source = aware.allocate(FrameRequest::ANYWHERE).unwrap().frame;
     let pool = map.subarray(source);
     let in_pool = set.grains().filter(|&grain| map.subarray(grain) == pool).count();
     for _ in 0..in_pool / 2 {
-        assert_eq!(map.subarray(aware.allocate(Request::near(source)).unwrap().frame), pool);
+        assert_eq!(map.subarray(aware.allocate(FrameRequest::near(source)).unwrap().frame), pool);
     }
     for _ in 0..set.frames() / 16 {
-        assert_ne!(map.subarray(aware.allocate(Request::ANYWHERE).unwrap().frame), pool);
+        assert_ne!(map.subarray(aware.allocate(FrameRequest::ANYWHERE).unwrap().frame), pool);
     }
 }

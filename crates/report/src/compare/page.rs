@@ -3,7 +3,7 @@
 use rowclone_sim::compare::Question;
 
 use super::{CompareRow, CompareTable, ComparedCase, pictures, quantity, title};
-use crate::page::compared::{self, Table};
+use crate::page::compared::{self, ComparedTable};
 
 impl CompareTable {
     /// The page as HTML: short answers, pictures, a table per question, and all figures.
@@ -11,7 +11,8 @@ impl CompareTable {
         let programs = self.cases.iter().filter(|case| case.bytes.is_none());
         let mut answers: Vec<String> = programs.filter_map(ComparedCase::verdict).flatten().collect();
         answers.extend(Question::ALL.map(|question| self.short_answer(question)));
-        let mut tables: Vec<Table> = Question::ALL.into_iter().map(|question| self.answers_of_page(question)).collect();
+        let mut tables: Vec<ComparedTable> =
+            Question::ALL.into_iter().map(|question| self.answers_of_page(question)).collect();
         tables.push(self.figures_of_page());
         let refusals: Vec<String> = self.refusals(usize::MAX).lines().skip(1).map(str::to_owned).collect();
         let mut pictures = self.pictures();
@@ -27,7 +28,7 @@ impl CompareTable {
         compared::page("Copiers compared", &lead, &answers, &charts, &tables, &refusals)
     }
 
-    fn answers_of_page(&self, question: Question) -> Table {
+    fn answers_of_page(&self, question: Question) -> ComparedTable {
         let row = |case: &ComparedCase| {
             let best = case.best(question)?;
             let names: Vec<&str> = best.copiers.iter().map(|copier| copier.name()).collect();
@@ -38,14 +39,14 @@ impl CompareTable {
         let mut quantities: Vec<&str> = self.cases.iter().map(|case| quantity(question, case)).collect();
         quantities.dedup();
         let heads = ["case", "size", "best copiers"].map(str::to_owned);
-        Table {
+        ComparedTable {
             caption: question.title().to_owned(),
             heads: heads.into_iter().chain([quantities.join(", or ")]).collect(),
             rows: self.cases.iter().filter_map(row).collect(),
         }
     }
 
-    fn figures_of_page(&self) -> Table {
+    fn figures_of_page(&self) -> ComparedTable {
         let count = |count: Option<u64>| count.map(|count| count as f64);
         let row = |row: CompareRow| {
             let read = row.read_percent.map_or_else(String::new, |read| format!("{read} %"));
@@ -57,6 +58,6 @@ impl CompareTable {
         let texts = "operation|state|size|read|copier|why not";
         let numbers = "time (ns)|CPU time (ns)|energy (nJ)|channel (bytes)|lines lost|extra misses";
         let heads = texts.split('|').chain(numbers.split('|')).map(str::to_owned).collect();
-        Table { caption: "All figures".to_owned(), heads, rows: self.rows().into_iter().map(row).collect() }
+        ComparedTable { caption: "All figures".to_owned(), heads, rows: self.rows().into_iter().map(row).collect() }
     }
 }

@@ -3,12 +3,12 @@
 use super::{CopyCost, IoatTable, MeasuredRow};
 
 /// A rule, and whether it holds.
-pub type Rule = (String, bool);
+pub type RuleResult = (String, bool);
 
 const KIB: u64 = 1024;
 
 /// The rules of copies alone.
-pub fn of_copies(copies: &[CopyCost]) -> Vec<Rule> {
+pub fn of_copies(copies: &[CopyCost]) -> Vec<RuleResult> {
     if copies.is_empty() {
         return Vec::new();
     }
@@ -39,7 +39,7 @@ pub fn of_copies(copies: &[CopyCost]) -> Vec<Rule> {
 }
 
 /// The rules of received packets.
-pub fn of_measurements(table: &IoatTable) -> Vec<Rule> {
+pub fn of_measurements(table: &IoatTable) -> Vec<RuleResult> {
     let rows = |group: &str| -> Vec<&MeasuredRow> {
         table.measurements.iter().filter(|row| row.group == group && row.case != "120 connections").collect()
     };

@@ -9,7 +9,7 @@ use crate::plot::Chart;
 
 /// A table of the page: words, and then numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Table {
+pub(crate) struct ComparedTable {
     /// Caption.
     pub(crate) caption: String,
     /// Heads of the columns, with their units in brackets.
@@ -24,7 +24,7 @@ const CHARTS_SHOWN: usize = 12;
 /// Names of the tables in the page.
 const IDS: [&str; 6] = ["table-1", "table-2", "table-3", "table-4", "table-5", "table-6"];
 
-impl Table {
+impl ComparedTable {
     fn sortable(&self, id: &'static str) -> Sortable {
         let row = |(words, numbers): &(Vec<String>, Vec<Option<f64>>)| {
             let numbers = numbers.iter().map(|number| number.map_or_else(Shown::none, Shown::value));
@@ -45,7 +45,7 @@ pub(crate) fn page(
     lead: &str,
     answers: &[String],
     charts: &[Chart],
-    tables: &[Table],
+    tables: &[ComparedTable],
     refusals: &[String],
 ) -> String {
     let answers = html! { ul { @for answer in answers { li { (answer) } } } };

@@ -42,7 +42,7 @@ struct Running {
 
 /// A copy in progress.
 #[derive(Clone, Debug)]
-struct Copy {
+struct TimelineCopy {
     operation: Operation,
     lane: usize,
     begin: Cycle,
@@ -69,7 +69,7 @@ const LANES_MOST: usize = 64;
 pub(super) struct Copies {
     group: Track,
     lanes: Vec<Lane>,
-    running: BTreeMap<RequestId, Copy>,
+    running: BTreeMap<RequestId, TimelineCopy>,
 }
 
 impl Copies {
@@ -82,7 +82,8 @@ impl Copies {
         let arrival = request.arrival.unwrap_or(now);
         let lane = self.lane(writer, arrival);
         let begin = self.lanes[lane].free_from.take().map_or(arrival, |free| free.max(arrival));
-        self.running.insert(request.id, Copy { operation: request.operation, lane, begin, programs: BTreeMap::new() });
+        self.running
+            .insert(request.id, TimelineCopy { operation: request.operation, lane, begin, programs: BTreeMap::new() });
     }
 
     /// A track that is free from `arrival` on; beyond the maximum number, the one that has been free longest.

@@ -5,7 +5,7 @@ use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{CopyStep, Thread};
+use crate::step::{CopyStep, CopyThread};
 
 /// Fast parallel mode: a whole row by a copy activation within one subarray.
 pub const FPM: Mechanism =
@@ -36,7 +36,7 @@ impl InDram for Fpm {
         held.near.map(|row| Route::from(dst.bank, row)).ok_or(Reason::NoSource)
     }
 
-    fn program(&self, route: &Route, (bank, row): BankRow, _columns: &Columns<'_>, steps: &mut Thread) {
+    fn program(&self, route: &Route, (bank, row): BankRow, _columns: &Columns<'_>, steps: &mut CopyThread) {
         steps.push(CopyStep::Open { bank, row: route.src.1 });
         steps.push(CopyStep::CopyOpen { bank, row });
         steps.push(CopyStep::Close { bank });

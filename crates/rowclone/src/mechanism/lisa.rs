@@ -7,7 +7,7 @@ use dram_spec::{Command, CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{CopyStep, Thread};
+use crate::step::{CopyStep, CopyThread};
 
 /// A whole row to another subarray of its bank, by a row buffer movement and two activations of the
 /// destination row, one for each half of the row.
@@ -41,7 +41,7 @@ impl InDram for Lisa {
         Ok(Route::from(dst.bank, held.first.row))
     }
 
-    fn program(&self, route: &Route, (bank, row): BankRow, columns: &Columns<'_>, steps: &mut Thread) {
+    fn program(&self, route: &Route, (bank, row): BankRow, columns: &Columns<'_>, steps: &mut CopyThread) {
         steps.push(CopyStep::open(route.src));
         let hops = columns.geometry.subarray_distance(route.src.1, row);
         steps.push(CopyStep::LeaveRow { bank, command: Command::MoveRowBuffer { bank, row }, units: hops });

@@ -20,7 +20,7 @@ pub use psm2::PSM2;
 use crate::check::Reserved;
 use crate::faulty::{BankRow, FaultyRows, RowAddress};
 use crate::reason::Reason;
-use crate::step::{ColumnRun, Thread};
+use crate::step::{ColumnRun, CopyThread};
 use crate::stripe::Piece;
 
 /// A copy mechanism of the chips: when it is possible, and its steps.
@@ -40,7 +40,7 @@ pub(crate) trait InDram: Sync {
     fn value(&self, memory: &Shared, held: &Held, dst: RowAddress) -> Result<Route, Reason>;
 
     /// Adds the steps.
-    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread);
+    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut CopyThread);
 }
 
 /// The mechanisms other than the channel, as the paper prefers them.

@@ -5,7 +5,7 @@ use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{CopyStep, Thread};
+use crate::step::{CopyStep, CopyThread};
 
 /// Pipelined serial mode: one TRANSFER per line, between two banks of a rank.
 pub const PSM: Mechanism =
@@ -44,7 +44,7 @@ impl InDram for Psm {
         }
     }
 
-    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread) {
+    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut CopyThread) {
         steps.push(CopyStep::open(route.src));
         steps.push(CopyStep::open(dst));
         steps.transfer(route.src.0, dst.0, columns.runs());

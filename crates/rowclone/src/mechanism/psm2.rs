@@ -5,7 +5,7 @@ use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, PSM, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{ColumnRun, CopyStep, Thread};
+use crate::step::{ColumnRun, CopyStep, CopyThread};
 
 /// Two TRANSFERs per line within one bank or one bank group, through the temporary row of another bank.
 pub const PSM2: Mechanism =
@@ -33,7 +33,7 @@ impl InDram for Psm2 {
 
     /// From the source column to the destination column of the temporary row, and from there to the
     /// same column of the destination row.
-    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut Thread) {
+    fn program(&self, route: &Route, dst: BankRow, columns: &Columns<'_>, steps: &mut CopyThread) {
         let temporary = route.via.expect("the route is that of this mechanism");
         let (src, bank, other) = (route.src.0, dst.0, temporary.0);
         steps.push(CopyStep::open(route.src));

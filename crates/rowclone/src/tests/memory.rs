@@ -7,7 +7,7 @@ use dram_spec::address::AddressMap;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, Command, Geometry, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::{CopyStep, LineWrite, Operation, Program, Thread};
+use crate::{CopyStep, CopyThread, LineWrite, Operation, Program};
 
 type LineAt = (Channel, BankId, Row, Column);
 
@@ -77,7 +77,7 @@ impl<'a> Memory<'a> {
         let mut open: HashMap<(Channel, BankId), Row> = HashMap::new();
         // A written line waits for all reads: those of every channel first.
         let is_write = |step: &CopyStep| matches!(step, CopyStep::Write { .. });
-        let first_write = |thread: &Thread| thread.steps.iter().position(is_write).unwrap_or(thread.steps.len());
+        let first_write = |thread: &CopyThread| thread.steps.iter().position(is_write).unwrap_or(thread.steps.len());
         let halves = program.threads.iter().map(|thread| (thread.channel, thread.steps.split_at(first_write(thread))));
         let steps = halves.clone().flat_map(|(channel, (reads, _))| reads.iter().map(move |step| (channel, step)));
         let writes = halves.flat_map(|(channel, (_, writes))| writes.iter().map(move |step| (channel, step)));
@@ -169,7 +169,7 @@ fn place(location: Location) -> LineAt {
 
 /// Banks that a program touches.
 pub(super) fn banks(program: &Program) -> BTreeSet<(Channel, BankId)> {
-    let of = |thread: &Thread| {
+    let of = |thread: &CopyThread| {
         let channel = thread.channel;
         let banks = thread.steps.iter().flat_map(|step| {
             let (first, second) = step.banks();

@@ -7,7 +7,7 @@ use crate::text::extension;
 /// A format of command traces.
 #[derive(derive_more::Debug)]
 #[debug("{name}")]
-pub struct Format {
+pub struct CommandFormat {
     /// Name on command lines.
     pub name: &'static str,
     /// Tool and content, in a few words.
@@ -33,7 +33,7 @@ pub(super) enum Grammar {
     DramSim3,
 }
 
-const DRAMPOWER: Format = Format {
+const DRAMPOWER: CommandFormat = CommandFormat {
     name: "drampower",
     about: "DRAMPower 4: clock, command, bank",
     extensions: &["drampower", "trace"],
@@ -44,8 +44,8 @@ const DRAMPOWER: Format = Format {
 };
 
 /// All formats, in the order of messages.
-pub static FORMATS: [Format; 6] = [
-    Format {
+pub static FORMATS: [CommandFormat; 6] = [
+    CommandFormat {
         name: "log",
         about: "the command log of rowclone-sim",
         extensions: &["csv"],
@@ -55,13 +55,13 @@ pub static FORMATS: [Format; 6] = [
         recognizes: |line| line.starts_with(b"# rowclone-sim command log"),
     },
     DRAMPOWER,
-    Format {
+    CommandFormat {
         name: "ramulator-commands",
         about: "Ramulator 1: the lines of DRAMPower",
         extensions: &["cmdtrace"],
         ..DRAMPOWER
     },
-    Format {
+    CommandFormat {
         name: "ramulator2-commands",
         about: "the plug-in CmdTraceRecorder of Ramulator 2",
         extensions: &["ch0", "ch1", "ch2", "ch3", "ch4", "ch5", "ch6", "ch7"],
@@ -70,7 +70,7 @@ pub static FORMATS: [Format; 6] = [
         grammar: Some(Grammar::Ramulator2),
         recognizes: |line| line.starts_with(b"clock,command,"),
     },
-    Format {
+    CommandFormat {
         name: "dramsim3-commands",
         about: "DRAMsim3, compiled with CMD_TRACE",
         extensions: &["trace"],
@@ -79,7 +79,7 @@ pub static FORMATS: [Format; 6] = [
         grammar: Some(Grammar::DramSim3),
         recognizes: is_dramsim3,
     },
-    Format {
+    CommandFormat {
         name: "hdl",
         about: "a list for HDL models: cycle, command, bank, address pins",
         extensions: &["hdl"],
@@ -90,9 +90,9 @@ pub static FORMATS: [Format; 6] = [
     },
 ];
 
-impl Format {
+impl CommandFormat {
     /// The format with this name.
-    pub fn named(name: &str) -> Option<&'static Format> {
+    pub fn named(name: &str) -> Option<&'static CommandFormat> {
         FORMATS.iter().find(|format| format.name == name)
     }
 
@@ -113,16 +113,16 @@ impl Format {
 
     /// The formats that a trace with this beginning may have: those that its first line matches. If
     /// none does, those of the file's extension.
-    pub fn candidates(head: &[u8], file_name: &str) -> Vec<&'static Format> {
-        let found = Format::matching(head, file_name);
-        if found.is_empty() { Format::of_extension(file_name) } else { found }
+    pub fn candidates(head: &[u8], file_name: &str) -> Vec<&'static CommandFormat> {
+        let found = CommandFormat::matching(head, file_name);
+        if found.is_empty() { CommandFormat::of_extension(file_name) } else { found }
     }
 
     /// The formats that the first line of a trace matches. Of formats with one grammar, the one with
     /// the file's extension counts, or the first.
-    pub fn matching(head: &[u8], file_name: &str) -> Vec<&'static Format> {
+    pub fn matching(head: &[u8], file_name: &str) -> Vec<&'static CommandFormat> {
         let first = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
-        let mut found: Vec<&Format> =
+        let mut found: Vec<&CommandFormat> =
             FORMATS.iter().filter(|format| first.is_some_and(|line| (format.recognizes)(line))).collect();
         found.sort_by_key(|format| !format.has_extension(file_name));
         found.dedup_by_key(|format| format.grammar);
@@ -130,7 +130,7 @@ impl Format {
     }
 
     /// The formats with the file's extension.
-    pub fn of_extension(file_name: &str) -> Vec<&'static Format> {
+    pub fn of_extension(file_name: &str) -> Vec<&'static CommandFormat> {
         FORMATS.iter().filter(|format| format.has_extension(file_name)).collect()
     }
 }
@@ -149,20 +149,20 @@ fn is_dramsim3(line: &[u8]) -> bool {
     words.next().and_then(decimal).is_some() && words.next().is_some_and(is_name)
 }
 
-impl PartialEq for Format {
-    fn eq(&self, other: &Format) -> bool {
+impl PartialEq for CommandFormat {
+    fn eq(&self, other: &CommandFormat) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Format {}
+impl Eq for CommandFormat {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn names(head: &str, file_name: &str) -> Vec<&'static str> {
-        Format::candidates(head.as_bytes(), file_name).into_iter().map(|format| format.name).collect()
+        CommandFormat::candidates(head.as_bytes(), file_name).into_iter().map(|format| format.name).collect()
     }
 
     #[test]

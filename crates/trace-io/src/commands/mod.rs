@@ -1,7 +1,7 @@
 //! Command traces: the commands on the bus of a memory, in this simulator's format and in those of
 //! others.
 //!
-//! `docs/command-traces.md` has the grammars. A [`Format`] names what is read and written.
+//! `docs/command-traces.md` has the grammars. A [`CommandFormat`] names what is read and written.
 //! [`TraceReader`] reads the traces of other simulators, which name no memory system;
 //! [`LogReader`](crate::command_log::LogReader) reads command logs, which do. An [`Exporter`]
 //! writes one file per rank, for the tools that take one.
@@ -19,6 +19,6 @@ mod trace_line;
 
 pub use export::{Exporter, Inexpressible, InexpressibleCommands, ModeRegisters, Target, Unsupported};
 pub use file_rank::FileRank;
-pub use format::{FORMATS, Format};
+pub use format::{CommandFormat, FORMATS};
 pub use peeked::Peeked;
 pub use reader::TraceReader;

@@ -9,7 +9,7 @@ use super::format::Grammar;
 use super::memory::Memory;
 use super::ramulator2::{Levels, wrong_levels};
 use super::trace_line::TraceLine;
-use super::{FileRank, Format, Peeked, drampower, dramsim3};
+use super::{CommandFormat, FileRank, Peeked, drampower, dramsim3};
 use crate::LineError;
 use crate::line::{Lines, shown};
 
@@ -57,7 +57,7 @@ impl<R: Read> TraceReader<R> {
     ///
     /// Returns `None` for the format of command logs, whose reader is
     /// [`LogReader`](crate::command_log::LogReader), and for a format that is not read.
-    pub fn new(input: Peeked<R>, format: &Format, place: FileRank, system: &System) -> Option<TraceReader<R>> {
+    pub fn new(input: Peeked<R>, format: &CommandFormat, place: FileRank, system: &System) -> Option<TraceReader<R>> {
         let memory = Memory::of(system);
         let parser = match format.grammar? {
             Grammar::Log => return None,

@@ -2,7 +2,7 @@
 
 use super::error;
 use super::event::Event;
-use super::word::{Access, Word};
+use super::word::{MemoryAccess, Word};
 use crate::LineError;
 
 /// First bytes of a recording.
@@ -138,7 +138,7 @@ pub(super) fn check(what: &str, bytes: &[u8], stored: u32) -> Result<(), LineErr
 
 /// A block of words of a recording, which have been checked, with the contents of their accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block<'a> {
+pub struct WordBlock<'a> {
     /// Number of the block, counted from 1.
     pub number: u64,
     /// Thread that executes the words.
@@ -155,10 +155,10 @@ pub struct Block<'a> {
     pub contents: Option<&'a [u8]>,
 }
 
-impl<'a> Block<'a> {
+impl<'a> WordBlock<'a> {
     /// The greatest part from the begin that executes at most a number of instructions.
     #[must_use]
-    pub fn first(self, instructions: u64) -> Block<'a> {
+    pub fn first(self, instructions: u64) -> WordBlock<'a> {
         if self.instructions <= instructions {
             return self;
         }
@@ -179,7 +179,7 @@ impl<'a> Block<'a> {
         }
         let words = &self.words[..self.words.len() - rest];
         let contents = self.contents.map(|contents| &contents[..bytes]);
-        Block { instructions: executed, is_cut: true, words, contents, ..self }
+        WordBlock { instructions: executed, is_cut: true, words, contents, ..self }
     }
 
     /// The decoded words.
@@ -192,7 +192,7 @@ impl<'a> Block<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockEntry {
     /// A load or store.
-    Access(Access),
+    Access(MemoryAccess),
     /// Instructions without memory access.
     Instructions(u64),
     /// An event.

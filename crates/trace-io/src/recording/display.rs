@@ -73,12 +73,12 @@ impl fmt::Display for BlockEntry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::word::{Access, Word};
+    use super::super::word::{MemoryAccess, Word};
     use super::*;
 
     #[test]
     fn entries_are_names_and_values() {
-        let access = Access { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 };
+        let access = MemoryAccess { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 };
         assert_eq!(BlockEntry::Access(access).to_string(), "store address=0x1000 bytes=8 instructions=2");
         let process = ObjectAddress { object: 0, address: 0x1000 };
         let file = ObjectAddress { object: 7, address: 0x20 };

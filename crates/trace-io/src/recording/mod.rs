@@ -17,12 +17,12 @@ mod word;
 mod writer;
 
 pub use block::{
-    BLOCK_WORDS_MAX, Block, BlockEntries, BlockEntry, CONTENTS_MAX, MAGIC, METADATA_MAX, NUMBER_MAX, VERSION,
+    BLOCK_WORDS_MAX, BlockEntries, BlockEntry, CONTENTS_MAX, MAGIC, METADATA_MAX, NUMBER_MAX, VERSION, WordBlock,
 };
 pub use display::EVENT_NAMES;
 pub use event::{Event, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
 pub use metadata::{Detail, Metadata, Order, Totals};
 pub use reader::Reader;
-pub use summary::Summary;
-pub use word::{Access, INLINE_MAX, Word, WordError};
-pub use writer::Writer;
+pub use summary::RecordingSummary;
+pub use word::{INLINE_MAX, MemoryAccess, Word, WordError};
+pub use writer::RecordingWriter;

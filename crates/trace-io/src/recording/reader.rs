@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use super::block::{Block, BlockKind, HEAD_BYTES, Head, MAGIC, METADATA_MAX, VERSION, check, wrong_length};
+use super::block::{BlockKind, HEAD_BYTES, Head, MAGIC, METADATA_MAX, VERSION, WordBlock, check, wrong_length};
 use super::checker::Checker;
 use super::columns::Columns;
 use super::error::{self, check_total};
@@ -158,7 +158,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// If the recording is truncated, damaged or inconsistent.
-    pub fn next_block(&mut self) -> Result<Option<Block<'_>>, LineError> {
+    pub fn next_block(&mut self) -> Result<Option<WordBlock<'_>>, LineError> {
         if self.has_ended {
             return Ok(None);
         }
@@ -196,7 +196,7 @@ impl<R: Read> Reader<R> {
         self.has_ended = false;
         let contents = if has_contents { &self.payload[..] } else { &[] };
         let contents = self.metadata.contents.then_some(contents);
-        Ok(Some(Block { number, thread, process, instructions, is_cut: false, words: &self.words, contents }))
+        Ok(Some(WordBlock { number, thread, process, instructions, is_cut: false, words: &self.words, contents }))
     }
 
     /// Compares the totals, and reads the end of the input.

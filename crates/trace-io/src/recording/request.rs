@@ -21,7 +21,7 @@ pub type Reply = [u64; 2];
 /// A thread of a process, by the numbers of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Task {
-    /// Number of the thread; 0 in a [`Request::Begin`] that asks for a number.
+    /// Number of the thread; 0 in a [`RecorderRequest::Begin`] that asks for a number.
     pub thread: u32,
     /// Number of the process.
     pub process: u32,
@@ -38,7 +38,7 @@ pub enum Direction {
 
 /// A request of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Request {
+pub enum RecorderRequest {
     /// The first request of a connection. The reply is the number of the thread.
     Begin {
         /// The thread.
@@ -96,14 +96,14 @@ pub enum Request {
     Unseen(String),
 }
 
-impl Request {
+impl RecorderRequest {
     /// Writes the request: the lengths of the parts that follow, its words and contents, and all else as JSON.
     ///
     /// # Errors
     /// The connection is broken.
     pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
         let (words, contents): (&[u64], &[u8]) = match self {
-            Request::Words { words, contents, .. } => (words, contents),
+            RecorderRequest::Words { words, contents, .. } => (words, contents),
             _ => (&[], &[]),
         };
         let text = serde_json::to_vec(self)?;
@@ -121,7 +121,7 @@ impl Request {
     ///
     /// # Errors
     /// The connection is broken, or the bytes are no request.
-    pub fn read(input: &mut impl Read) -> io::Result<Option<Request>> {
+    pub fn read(input: &mut impl Read) -> io::Result<Option<RecorderRequest>> {
         let mut lengths = [[0; 8]; LENGTHS_MAX.len()];
         match input.read_exact(lengths.as_flattened_mut()) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
@@ -137,7 +137,7 @@ impl Request {
         };
         let (words_bytes, contents_bytes, text) = (part(8 * lengths[0])?, part(lengths[1])?, part(lengths[2])?);
         let mut request = serde_json::from_slice(&text)?;
-        if let Request::Words { words, contents, .. } = &mut request {
+        if let RecorderRequest::Words { words, contents, .. } = &mut request {
             (*words, *contents) = (words_of(&words_bytes), contents_bytes);
         }
         Ok(Some(request))
@@ -176,15 +176,15 @@ mod tests {
     fn requests_and_replies_are_read_as_they_were_written() {
         let task = Task { thread: 3, process: 2 };
         let requests = [
-            Request::Begin { task, pid: 77 },
-            Request::Words { task, words: vec![1, u64::MAX], contents: vec![7, 8, 9] },
-            Request::Fork { task, shares_memory: true },
-            Request::AwaitChild { thread: 4 },
-            Request::Exec { task, shares_memory: false },
-            Request::End { task, shares_memory: true },
-            Request::Object { device: 1, inode: 2, stream: None },
-            Request::Object { device: 1, inode: 2, stream: Some((Direction::Out, 10)) },
-            Request::Unseen("symbols".to_owned()),
+            RecorderRequest::Begin { task, pid: 77 },
+            RecorderRequest::Words { task, words: vec![1, u64::MAX], contents: vec![7, 8, 9] },
+            RecorderRequest::Fork { task, shares_memory: true },
+            RecorderRequest::AwaitChild { thread: 4 },
+            RecorderRequest::Exec { task, shares_memory: false },
+            RecorderRequest::End { task, shares_memory: true },
+            RecorderRequest::Object { device: 1, inode: 2, stream: None },
+            RecorderRequest::Object { device: 1, inode: 2, stream: Some((Direction::Out, 10)) },
+            RecorderRequest::Unseen("symbols".to_owned()),
         ];
         let mut bytes = Vec::new();
         for request in &requests {
@@ -192,9 +192,9 @@ mod tests {
         }
         let mut input = &bytes[..];
         for request in requests {
-            assert_eq!(Request::read(&mut input).unwrap(), Some(request));
+            assert_eq!(RecorderRequest::read(&mut input).unwrap(), Some(request));
         }
-        assert_eq!(Request::read(&mut input).unwrap(), None);
+        assert_eq!(RecorderRequest::read(&mut input).unwrap(), None);
         let mut bytes = Vec::new();
         write_reply(&mut bytes, [5, u64::MAX]).unwrap();
         assert_eq!(read_reply(&mut &bytes[..]).unwrap(), [5, u64::MAX]);
@@ -204,6 +204,6 @@ mod tests {
     fn no_memory_is_allocated_for_a_count_beyond_the_limit() {
         let mut lengths = [0; 24];
         lengths[7] = 1;
-        assert_eq!(Request::read(&mut &lengths[..]).unwrap_err().kind(), ErrorKind::InvalidData);
+        assert_eq!(RecorderRequest::read(&mut &lengths[..]).unwrap_err().kind(), ErrorKind::InvalidData);
     }
 }

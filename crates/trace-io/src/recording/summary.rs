@@ -4,7 +4,7 @@ use std::io::Read;
 
 use rustc_hash::FxHashSet;
 
-use super::block::{Block, BlockEntry};
+use super::block::{BlockEntry, WordBlock};
 use super::display::EVENT_NAMES;
 use super::event::{Event, Routine};
 use super::reader::Reader;
@@ -12,7 +12,7 @@ use crate::LineError;
 
 /// Counts of the events of a recording, and of its copies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct RecordingSummary {
     /// Events by their number less 1.
     pub events: [u64; EVENT_NAMES.len()],
     /// Bytes that the kernel copies.
@@ -29,20 +29,20 @@ pub struct Summary {
     in_routine: FxHashSet<u32>,
 }
 
-impl Summary {
+impl RecordingSummary {
     /// Reads a recording to its end.
     ///
     /// # Errors
     /// Those of the reader.
-    pub fn of<R: Read>(reader: &mut Reader<R>) -> Result<Summary, LineError> {
-        let mut summary = Summary::default();
+    pub fn of<R: Read>(reader: &mut Reader<R>) -> Result<RecordingSummary, LineError> {
+        let mut summary = RecordingSummary::default();
         while let Some(block) = reader.next_block()? {
             summary.add(&block);
         }
         Ok(summary)
     }
 
-    fn add(&mut self, block: &Block<'_>) {
+    fn add(&mut self, block: &WordBlock<'_>) {
         let mut in_routine = self.in_routine.contains(&block.thread);
         for entry in block.entries() {
             let instructions = match entry {

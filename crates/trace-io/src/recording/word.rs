@@ -8,7 +8,7 @@ pub(super) const ACCESS_INSTRUCTIONS_MAX: u64 = (1 << 11) - 1;
 
 /// A load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct MemoryAccess {
     /// Whether it writes.
     pub is_store: bool,
     /// Virtual address of its first byte, of which bit 47 is copied to bits 63:48.
@@ -20,7 +20,7 @@ pub struct Access {
     pub instructions: u16,
 }
 
-impl Access {
+impl MemoryAccess {
     /// Number of bytes.
     pub const fn bytes(self) -> u64 {
         1 << self.log2_bytes
@@ -28,12 +28,12 @@ impl Access {
 
     /// The words of an access of any size, which `instructions` precede, its own included.
     pub fn words(is_store: bool, address: u64, bytes: u64, instructions: u64) -> impl Iterator<Item = u64> {
-        let (before, mut instructions) = Access::split(instructions);
+        let (before, mut instructions) = MemoryAccess::split(instructions);
         let before = (before > 0).then(|| Word::Instructions(before).bits());
         let mut done = 0;
         let parts = std::iter::from_fn(move || {
             let log2_bytes = (bytes - done).checked_ilog2()?.min(7) as u8;
-            let access = Access { is_store, address: address.wrapping_add(done), log2_bytes, instructions };
+            let access = MemoryAccess { is_store, address: address.wrapping_add(done), log2_bytes, instructions };
             done += access.bytes();
             instructions = 0;
             Some(Word::Access(access).bits())
@@ -52,7 +52,7 @@ impl Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// A load or store.
-    Access(Access),
+    Access(MemoryAccess),
     /// Instructions without memory access, from 1 to [`INLINE_MAX`].
     Instructions(u64),
     /// The first word of an event.
@@ -88,7 +88,7 @@ impl Word {
     #[inline]
     pub const fn bits(self) -> u64 {
         match self {
-            Word::Access(Access { is_store, address, log2_bytes, instructions }) => {
+            Word::Access(MemoryAccess { is_store, address, log2_bytes, instructions }) => {
                 assert!(log2_bytes < 8 && instructions as u64 <= ACCESS_INSTRUCTIONS_MAX);
                 (is_store as u64) << 62 | (log2_bytes as u64) << 59 | (instructions as u64) << 48 | address & INLINE_MAX
             }
@@ -116,7 +116,7 @@ impl Word {
             0b10 => Ok(Word::Instructions(first)),
             0b11 if bits >> 48 & 0xf != 0 => Err(WordError::UnusedBits { found: bits }),
             0b11 => Ok(Word::Event { number: (bits >> 56) as u8 & 63, further: (bits >> 52) as u8 & 15, first }),
-            is_store => Ok(Word::Access(Access {
+            is_store => Ok(Word::Access(MemoryAccess {
                 is_store: is_store != 0,
                 address: ((bits << 16).cast_signed() >> 16).cast_unsigned(),
                 log2_bytes: (bits >> 59) as u8 & 7,
@@ -135,21 +135,21 @@ mod tests {
     #[test]
     fn words_have_the_bits_of_the_page() {
         let access = |is_store, address, log2_bytes, instructions| {
-            Word::Access(Access { is_store, address, log2_bytes, instructions }).bits()
+            Word::Access(MemoryAccess { is_store, address, log2_bytes, instructions }).bits()
         };
         assert_eq!(access(false, 0x7fff_1234_5678, 3, 2), 0x1802_7fff_1234_5678);
         assert_eq!(access(true, 0xffff_8880_0000_0000, 6, 2047), 0x77ff_8880_0000_0000);
         assert_eq!(Word::Instructions(5).bits(), 0x8000_0000_0000_0005);
         assert_eq!(Word::Event { number: 9, further: 4, first: 1 }.bits(), 0xc940_0000_0000_0001);
-        assert_eq!(Access::split(2047), (0, 2047));
-        assert_eq!(Access::split(2048), (2047, 1));
+        assert_eq!(MemoryAccess::split(2047), (0, 2047));
+        assert_eq!(MemoryAccess::split(2048), (2047, 1));
     }
 
     #[test]
     fn an_access_of_another_size_is_several_words() {
-        let words: Vec<_> = Access::words(true, 0x1000, 138, 3000).map(Word::from_bits).collect();
+        let words: Vec<_> = MemoryAccess::words(true, 0x1000, 138, 3000).map(Word::from_bits).collect();
         let access = |address, log2_bytes, instructions| {
-            Ok(Word::Access(Access { is_store: true, address, log2_bytes, instructions }))
+            Ok(Word::Access(MemoryAccess { is_store: true, address, log2_bytes, instructions }))
         };
         let parts = [access(0x1000, 7, 1), access(0x1080, 3, 0), access(0x1088, 1, 0)];
         assert_eq!(words, [&[Ok(Word::Instructions(2999))][..], &parts].concat());

@@ -14,7 +14,7 @@ use crate::zstd::Packed;
 
 /// Writes a recording. The header has the totals, so that the blocks are compressed into a body as they come, and
 /// the body follows the header at the end.
-pub struct Writer<B: Write> {
+pub struct RecordingWriter<B: Write> {
     body: Packed<B>,
     level: i32,
     metadata: Metadata,
@@ -26,14 +26,14 @@ pub struct Writer<B: Write> {
     payload: Vec<u8>,
 }
 
-impl<B: Read + Write + Seek> Writer<B> {
+impl<B: Read + Write + Seek> RecordingWriter<B> {
     /// Begins a recording. The body is a temporary file, empty and at its begin. `level` is 0 for a plain recording,
     /// or a level of zstd, 1 to 22. The totals and the digest of the metadata are not used.
     ///
     /// # Errors
     /// If the compression cannot begin.
     pub fn new(body: B, metadata: Metadata, level: i32) -> io::Result<Self> {
-        Ok(Writer {
+        Ok(RecordingWriter {
             body: Packed::new(body, level)?,
             level,
             checker: Checker::new(&metadata),

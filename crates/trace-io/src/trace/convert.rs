@@ -7,7 +7,7 @@ use dram_spec::{AddressMap, Clock, Cycle, LINE_BYTES, Location, Min, PhysicalAdd
 
 use super::format::{Addresses, Format, Timing};
 use super::record::{Arrival, Event, Record, in_rank};
-use super::writer::Writer;
+use super::writer::TraceWriter;
 use crate::{ErrorKind, LineError};
 
 /// Bytes of a line, as the size of an access.
@@ -34,7 +34,7 @@ pub struct ConvertSystem {
 /// format loses.
 #[derive(Debug)]
 pub struct Converter<W> {
-    writer: Writer<W>,
+    writer: TraceWriter<W>,
     to: &'static Format,
     system: Option<ConvertSystem>,
     /// Whether records that the format cannot express are left out.
@@ -67,7 +67,7 @@ impl<W: Write> Converter<W> {
         drops: bool,
     ) -> Self {
         let arrivals = Arrivals::new(instructions_per_clock);
-        Converter { writer: Writer::new(output, to), to, system, drops, dropped: 0, arrivals, scratch: Vec::new() }
+        Converter { writer: TraceWriter::new(output, to), to, system, drops, dropped: 0, arrivals, scratch: Vec::new() }
     }
 
     /// Converts and writes a record.

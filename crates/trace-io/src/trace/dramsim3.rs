@@ -13,7 +13,7 @@ use dram_spec::Cycle;
 
 use super::batch::parser;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record};
+use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
 
@@ -42,8 +42,8 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     fields.expect("<address> <operation> <cycle>");
     let address = fields.prefixed_hex("address")?;
     let access = match fields.word() {
-        b"READ" | b"read" | b"P_MEM_RD" | b"P_FETCH" => Access::Read,
-        b"WRITE" | b"write" | b"P_MEM_WR" | b"BOFF" => Access::Write,
+        b"READ" | b"read" | b"P_MEM_RD" | b"P_FETCH" => AccessKind::Read,
+        b"WRITE" | b"write" | b"P_MEM_WR" | b"BOFF" => AccessKind::Write,
         [] => return fields.wrong_count(),
         found => return Fields::wrong(found, "operation", OPERATIONS),
     };

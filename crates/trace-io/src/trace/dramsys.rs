@@ -16,7 +16,7 @@ use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
 use super::batch::parser;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record, no_bytes};
+use super::record::{AccessKind, Arrival, Event, Record, no_bytes};
 use crate::LineError;
 use crate::fields::Fields;
 use crate::number;
@@ -56,15 +56,15 @@ fn parse(fields: &mut Fields<'_>, arrival: impl Fn(u64) -> Arrival) -> Result<Op
     fields.expect("<clock>: [(<bytes>)] read|write <address>");
     let clock = fields.decimal_and_colon("clock")?;
     let (access, bytes) = if fields.takes(b"read") {
-        (Access::Read, None)
+        (AccessKind::Read, None)
     } else if fields.takes(b"write") {
-        (Access::Write, None)
+        (AccessKind::Write, None)
     } else {
         sized(fields)?
     };
     fields.expect(access.either(READ, WRITE));
     let address = fields.prefixed_hex("address")?;
-    if access == Access::Write && !fields.is_empty() {
+    if access == AccessKind::Write && !fields.is_empty() {
         let digits = data(fields.word(), bytes)?;
         fields.set_data(digits);
     }
@@ -72,15 +72,15 @@ fn parse(fields: &mut Fields<'_>, arrival: impl Fn(u64) -> Arrival) -> Result<Op
 }
 
 /// Takes the operation, and the size before it, if any.
-fn sized(fields: &mut Fields<'_>) -> Result<(Access, Option<NonZeroU32>), LineError> {
+fn sized(fields: &mut Fields<'_>) -> Result<(AccessKind, Option<NonZeroU32>), LineError> {
     let (mut word, mut bytes) = (fields.word(), None);
     if word.starts_with(b"(") {
         bytes = Some(burst(word)?);
         word = fields.word();
     }
     match word {
-        b"read" => Ok((Access::Read, bytes)),
-        b"write" => Ok((Access::Write, bytes)),
+        b"read" => Ok((AccessKind::Read, bytes)),
+        b"write" => Ok((AccessKind::Write, bytes)),
         [] => fields.wrong_count(),
         found => Fields::wrong(found, "operation", "read or write"),
     }

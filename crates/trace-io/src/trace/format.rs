@@ -34,11 +34,11 @@ pub struct Format {
     pub(super) parser: fn() -> Parser,
     /// Appends the line of a record, without its end; `None` if the format is only read. The error
     /// names what this format cannot express. The kind of arrival is that of `timing`.
-    pub(super) write: Option<Write>,
+    pub(super) write: Option<WriteRecord>,
 }
 
 /// Writer of a record.
-pub(super) type Write = fn(&Record, &mut Vec<u8>) -> Result<(), &'static str>;
+pub(super) type WriteRecord = fn(&Record, &mut Vec<u8>) -> Result<(), &'static str>;
 
 /// Specification of arrivals in the records of a format: the kinds of
 /// [`Arrival`](super::Arrival) that it reads and writes.
@@ -124,7 +124,7 @@ impl Format {
         FORMATS.into_iter().flat_map(move |format| names(format).map(move |name| (*name, format)))
     }
 
-    /// Whether a [`Writer`](super::Writer) of this format exists.
+    /// Whether a [`TraceWriter`](super::TraceWriter) of this format exists.
     pub const fn is_written(&self) -> bool {
         self.write.is_some()
     }

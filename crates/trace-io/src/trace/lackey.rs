@@ -19,7 +19,7 @@ use dram_spec::PhysicalAddress;
 
 use super::batch::parser;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record, no_bytes};
+use super::record::{AccessKind, Arrival, Event, Record, no_bytes};
 use crate::LineError;
 use crate::fields::Fields;
 
@@ -61,8 +61,8 @@ fn fields_parser() -> impl FnMut(&mut Fields<'_>) -> Result<Option<Record>, Line
         let kind = fields.word();
         let access = match kind {
             b"I" => None,
-            b"L" | b"M" => Some(Access::Read),
-            b"S" => Some(Access::Write),
+            b"L" | b"M" => Some(AccessKind::Read),
+            b"S" => Some(AccessKind::Write),
             word if is_message(word) => {
                 fields.line();
                 return Ok(None);

@@ -28,9 +28,9 @@ mod writer;
 pub use convert::{ConvertSystem, Converter, place_of};
 pub use format::{Addresses, Format, Recorded, Timing};
 pub use reader::Reader;
-pub use record::{Access, Arrival, Event, OsEvent, Record, in_rank};
-pub use summary::Summary;
-pub use writer::Writer;
+pub use record::{AccessKind, Arrival, Event, OsEvent, Record, in_rank};
+pub use summary::TraceSummary;
+pub use writer::TraceWriter;
 
 pub use crate::recording::FaultKind;
 

@@ -16,9 +16,9 @@ use dram_spec::Cycle;
 
 use super::batch::parser;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record};
+use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
-use crate::fields::{Fields, Unit};
+use crate::fields::{Fields, TimeUnit};
 
 pub(super) static FORMAT: Format = Format {
     name: "native",
@@ -70,9 +70,9 @@ fn bulk(fields: &mut Fields<'_>) -> Result<Event, LineError> {
 #[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     let access = if fields.takes(b"R") {
-        Some((Access::Read, READ))
+        Some((AccessKind::Read, READ))
     } else if fields.takes(b"W") {
-        Some((Access::Write, WRITE))
+        Some((AccessKind::Write, WRITE))
     } else {
         None
     };
@@ -84,9 +84,9 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     };
     let arrival = match fields.time(TIME)? {
         None => Arrival::WhenTaken,
-        Some((clocks, Unit::Clocks)) => Arrival::AtCycle(Cycle(clocks)),
-        Some((ns, Unit::Nanoseconds)) => Arrival::AtPicoseconds(ns.saturating_mul(1000)),
-        Some((ps, Unit::Picoseconds)) => Arrival::AtPicoseconds(ps),
+        Some((clocks, TimeUnit::Clocks)) => Arrival::AtCycle(Cycle(clocks)),
+        Some((ns, TimeUnit::Nanoseconds)) => Arrival::AtPicoseconds(ns.saturating_mul(1000)),
+        Some((ps, TimeUnit::Picoseconds)) => Arrival::AtPicoseconds(ps),
     };
     Ok(Some(Record { arrival, event }))
 }
@@ -102,8 +102,8 @@ fn write(record: &Record, line: &mut Vec<u8>) -> Result<(), &'static str> {
         Event::Copy { dst, src, bytes, .. } => write!(line, "COPY {:#x} {:#x} {bytes}", dst.0, src.0),
         Event::Fill { dst, bytes, .. } => write!(line, "ZERO {:#x} {bytes}", dst.0),
         _ => match event.as_line()? {
-            (Access::Read, address) => write!(line, "R {:#x}", address.0),
-            (Access::Write, address) => write!(line, "W {:#x}", address.0),
+            (AccessKind::Read, address) => write!(line, "R {:#x}", address.0),
+            (AccessKind::Write, address) => write!(line, "W {:#x}", address.0),
         },
     };
     let _ = match arrival {

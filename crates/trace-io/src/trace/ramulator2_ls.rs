@@ -11,7 +11,7 @@ use std::io::Write;
 
 use super::batch::parser;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record};
+use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
 
@@ -31,8 +31,8 @@ pub(super) static FORMAT: Format = Format {
 #[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     let access = match fields.word() {
-        b"LD" => Access::Read,
-        b"ST" => Access::Write,
+        b"LD" => AccessKind::Read,
+        b"ST" => AccessKind::Write,
         found => return Fields::unknown(found, "LD or ST"),
     };
     fields.expect("LD|ST <address>");

@@ -17,7 +17,7 @@ use dram_spec::{BankId, Channel, Column, Row};
 
 use super::batch::parser;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record};
+use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
 
@@ -46,8 +46,8 @@ const VECTOR: &str = "five decimal numbers `channel,rank,bank,row,column` with c
 #[inline]
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     let access = match fields.word() {
-        b"R" => Access::Read,
-        b"W" => Access::Write,
+        b"R" => AccessKind::Read,
+        b"W" => AccessKind::Write,
         found => return Fields::unknown(found, "R or W"),
     };
     fields.expect("R|W <channel>,<rank>,[<bankgroup>,]<bank>,<row>,<column>");

@@ -10,7 +10,7 @@ use std::io::Write;
 
 use super::batch::parser;
 use super::format::{Addresses, Format, Recorded, Timing};
-use super::record::{Access, Arrival, Event, Record};
+use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
 
@@ -32,8 +32,8 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, LineError> {
     fields.expect("<address> R|W");
     let address = fields.prefixed_hex("address")?;
     let access = match fields.word() {
-        b"R" => Access::Read,
-        b"W" => Access::Write,
+        b"R" => AccessKind::Read,
+        b"W" => AccessKind::Write,
         [] => return fields.wrong_count(),
         found => return Fields::wrong(found, "operation", "R or W"),
     };

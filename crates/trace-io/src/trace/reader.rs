@@ -25,7 +25,7 @@ use crate::{ErrorKind, LineError};
 #[derive(derive_more::Debug)]
 #[debug("Reader {{ format: {format:?}, line: {}, state: {state:?} }}", self.line())]
 pub struct Reader<R: Read> {
-    source: Source<R>,
+    source: RecordSource<R>,
     format: &'static Format,
     /// Records read ahead, and the number of those returned.
     batch: Batch,
@@ -34,7 +34,7 @@ pub struct Reader<R: Read> {
 }
 
 /// Where the records are from.
-enum Source<R: Read> {
+enum RecordSource<R: Read> {
     Lines(RecordLines<R>),
     Faults(Box<RecordedFaults<R>>),
 }
@@ -83,7 +83,7 @@ impl<R: Read> Reader<R> {
         if lines.begins_with(&MAGIC) && format.is_none_or(|format| *format == perf::FORMAT) {
             let (start, rest) = lines.into_bytes();
             let faults = RecordedFaults::new(Cursor::new(start).chain(rest))?;
-            return Ok(Self::of_source(Source::Faults(Box::new(faults)), &perf::FORMAT));
+            return Ok(Self::of_source(RecordSource::Faults(Box::new(faults)), &perf::FORMAT));
         }
         ahead?;
         if !find_fields(&mut lines)? {
@@ -98,10 +98,10 @@ impl<R: Read> Reader<R> {
                 .ok_or_else(|| ambiguous(first, several).in_line(line))?,
         };
         let lines = RecordLines { lines, format, parser: (format.parser)(), stop: None };
-        Ok(Self::of_source(Source::Lines(lines), format))
+        Ok(Self::of_source(RecordSource::Lines(lines), format))
     }
 
-    fn of_source(source: Source<R>, format: &'static Format) -> Self {
+    fn of_source(source: RecordSource<R>, format: &'static Format) -> Self {
         Reader { source, format, batch: Batch::default(), returned: 0, state: State::Searching }
     }
 
@@ -129,8 +129,8 @@ impl<R: Read> Reader<R> {
         let last = self.returned.checked_sub(1).and_then(|last| self.batch.records.get(last));
         last.map_or_else(
             || match &self.source {
-                Source::Lines(source) => source.lines.number(),
-                Source::Faults(faults) => faults.block(),
+                RecordSource::Lines(source) => source.lines.number(),
+                RecordSource::Faults(faults) => faults.block(),
             },
             |(_, line)| *line,
         )
@@ -157,8 +157,8 @@ impl<R: Read> Reader<R> {
         self.batch.data.clear();
         while self.batch.records.is_empty() && self.state != State::Ended {
             let read = match &mut self.source {
-                Source::Lines(lines) => lines.read(&mut self.batch),
-                Source::Faults(faults) => faults.read(&mut self.batch),
+                RecordSource::Lines(lines) => lines.read(&mut self.batch),
+                RecordSource::Faults(faults) => faults.read(&mut self.batch),
             };
             if !matches!(read, Ok(true)) {
                 return match (mem::replace(&mut self.state, State::Ended), read) {

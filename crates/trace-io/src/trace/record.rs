@@ -55,7 +55,7 @@ pub enum Event {
     /// A read or write of the line at DRAM coordinates. They bypass the address map.
     Located {
         /// Read or write.
-        access: Access,
+        access: AccessKind,
         /// Coordinates, which may lie outside the geometry of the simulated system.
         location: Location,
         /// Bank group in which the bank of `location` is counted; `None`: it is counted in its rank.
@@ -89,19 +89,19 @@ pub enum Event {
 
 /// Direction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum AccessKind {
     /// A read.
     Read,
     /// A write.
     Write,
 }
 
-impl Access {
+impl AccessKind {
     /// The value for a read or that for a write.
     pub(super) fn either<T>(self, read: T, write: T) -> T {
         match self {
-            Access::Read => read,
-            Access::Write => write,
+            AccessKind::Read => read,
+            AccessKind::Write => write,
         }
     }
 }
@@ -173,15 +173,15 @@ impl Arrival {
 
 impl Event {
     /// An access to the line that contains an address.
-    pub const fn of_line(access: Access, address: PhysicalAddress) -> Event {
+    pub const fn of_line(access: AccessKind, address: PhysicalAddress) -> Event {
         Event::of_bytes(access, address, None)
     }
 
     /// An access of a size.
-    pub const fn of_bytes(access: Access, address: PhysicalAddress, bytes: Option<NonZeroU32>) -> Event {
+    pub const fn of_bytes(access: AccessKind, address: PhysicalAddress, bytes: Option<NonZeroU32>) -> Event {
         match access {
-            Access::Read => Event::Read { address, bytes, writeback: None },
-            Access::Write => Event::Write { address, bytes },
+            AccessKind::Read => Event::Read { address, bytes, writeback: None },
+            AccessKind::Write => Event::Write { address, bytes },
         }
     }
 
@@ -189,7 +189,7 @@ impl Event {
     ///
     /// # Errors
     /// The kind of the event, for messages.
-    pub(super) const fn as_line(&self) -> Result<(Access, PhysicalAddress), &'static str> {
+    pub(super) const fn as_line(&self) -> Result<(AccessKind, PhysicalAddress), &'static str> {
         match self.as_bytes() {
             Ok((access, address, None)) => Ok((access, address)),
             Ok(_) => Err(self.what()),
@@ -201,10 +201,10 @@ impl Event {
     ///
     /// # Errors
     /// The kind of the event, for messages.
-    pub const fn as_bytes(&self) -> Result<(Access, PhysicalAddress, Option<NonZeroU32>), &'static str> {
+    pub const fn as_bytes(&self) -> Result<(AccessKind, PhysicalAddress, Option<NonZeroU32>), &'static str> {
         match *self {
-            Event::Read { address, bytes, writeback: None } => Ok((Access::Read, address, bytes)),
-            Event::Write { address, bytes } => Ok((Access::Write, address, bytes)),
+            Event::Read { address, bytes, writeback: None } => Ok((AccessKind::Read, address, bytes)),
+            Event::Write { address, bytes } => Ok((AccessKind::Write, address, bytes)),
             _ => Err(self.what()),
         }
     }

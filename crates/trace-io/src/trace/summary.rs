@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::copies::Amount;
 use super::reader::Reader;
-use super::record::{Access, Arrival, Event, OsEvent, Record};
+use super::record::{AccessKind, Arrival, Event, OsEvent, Record};
 use crate::LineError;
 
 /// Bytes of a page.
@@ -17,7 +17,7 @@ const PAGES_MAX: usize = 1 << 22;
 
 /// Counts of a trace's records, and the addresses that they contain.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub struct TraceSummary {
     /// All records.
     pub records: u64,
     /// Reads.
@@ -54,13 +54,13 @@ pub struct Summary {
     is_capped: bool,
 }
 
-impl Summary {
+impl TraceSummary {
     /// Reads a trace to its end. Memory grows with the pages that the trace accesses, up to a bound.
     ///
     /// # Errors
     /// Those of the reader.
-    pub fn of<R: Read>(reader: Reader<R>) -> Result<Summary, LineError> {
-        let mut summary = Summary::default();
+    pub fn of<R: Read>(reader: Reader<R>) -> Result<TraceSummary, LineError> {
+        let mut summary = TraceSummary::default();
         for record in reader {
             summary.add(&record?);
         }
@@ -119,8 +119,8 @@ impl Summary {
             Event::Located { access, .. } => {
                 self.located += 1;
                 match access {
-                    Access::Read => self.reads += 1,
-                    Access::Write => self.writes += 1,
+                    AccessKind::Read => self.reads += 1,
+                    AccessKind::Write => self.writes += 1,
                 }
             }
             Event::Copy { dst, src, bytes, .. } => {
@@ -163,8 +163,8 @@ impl Summary {
 mod tests {
     use super::*;
 
-    fn summary(text: &str) -> Summary {
-        Summary::of(Reader::new(text.as_bytes(), None).unwrap()).unwrap()
+    fn summary(text: &str) -> TraceSummary {
+        TraceSummary::of(Reader::new(text.as_bytes(), None).unwrap()).unwrap()
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!((found.last_cycle, found.last_ps), (Some(5), Some(9001)));
         assert_eq!((found.reads, found.writes, found.pages(), found.footprint_bytes()), (2, 1, 2, 192));
         let clocks = Reader::new(&b"3: read 0x0\n4: write 0x40\n"[..], crate::trace::Format::named("rstl")).unwrap();
-        assert_eq!(Summary::of(clocks).unwrap().last_cycle, Some(7));
+        assert_eq!(TraceSummary::of(clocks).unwrap().last_cycle, Some(7));
     }
 
     #[test]

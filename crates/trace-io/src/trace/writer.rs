@@ -9,16 +9,16 @@ use crate::LineError;
 /// Writes records as plain text, one line each. The output is not buffered; wrap an encoder to
 /// compress it.
 #[derive(Debug)]
-pub struct Writer<W> {
+pub struct TraceWriter<W> {
     output: W,
     format: &'static Format,
     line: Vec<u8>,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> TraceWriter<W> {
     /// Creates a writer. The format has no header.
     pub const fn new(output: W, format: &'static Format) -> Self {
-        Writer { output, format, line: Vec::new() }
+        TraceWriter { output, format, line: Vec::new() }
     }
 
     /// Writes one record. A reader of this format returns an equal record.

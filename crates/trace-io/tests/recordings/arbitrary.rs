@@ -1,7 +1,7 @@
 //! Recordings of random words.
 
 use proptest::prelude::*;
-use trace_io::recording::{Access, Event, INLINE_MAX, Metadata, Word};
+use trace_io::recording::{Event, INLINE_MAX, MemoryAccess, Metadata, Word};
 
 /// A block that is written or was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ fn word() -> impl Strategy<Value = (Vec<u64>, usize)> {
         8 => access.prop_map(|(is_store, address, log2_bytes, instructions)| {
             // An access does not go beyond the last address.
             let address = address.min(INLINE_MAX + 1 - (1 << log2_bytes));
-            let access = Access { is_store, address, log2_bytes, instructions };
+            let access = MemoryAccess { is_store, address, log2_bytes, instructions };
             (vec![Word::Access(access).bits()], 1 << log2_bytes)
         }),
         2 => (1..=INLINE_MAX >> 16).prop_map(|count| (vec![Word::Instructions(count).bits()], 0)),

@@ -8,7 +8,8 @@ use std::io::Cursor;
 use arbitrary::{Recorded, recording};
 use proptest::prelude::*;
 use trace_io::recording::{
-    Access, BlockEntry, Detail, Event, MapFlags, Metadata, ObjectAddress, Reader, Routine, Totals, Word, Writer,
+    BlockEntry, Detail, Event, MapFlags, MemoryAccess, Metadata, ObjectAddress, Reader, RecordingWriter, Routine,
+    Totals, Word,
 };
 
 /// The blocks of a recording: thread, process, words and contents.
@@ -25,7 +26,7 @@ fn blocks_of(bytes: &[u8]) -> Vec<Recorded> {
 
 /// A recording of blocks.
 fn written(metadata: Metadata, blocks: &[Recorded], level: i32) -> (Vec<u8>, Metadata) {
-    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, level).expect("a vector takes all");
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), metadata, level).expect("a vector takes all");
     for block in blocks {
         writer.block(block.thread, block.process, &block.words).expect("a block");
         if let Some(contents) = block.contents.as_ref().filter(|contents| !contents.is_empty()) {
@@ -39,8 +40,9 @@ fn written(metadata: Metadata, blocks: &[Recorded], level: i32) -> (Vec<u8>, Met
 
 /// A process that maps a page, calls `memcpy`, forks, and ends.
 fn example() -> Vec<Recorded> {
-    let access =
-        |is_store, address| vec![Word::Access(Access { is_store, address, log2_bytes: 3, instructions: 2 }).bits()];
+    let access = |is_store, address| {
+        vec![Word::Access(MemoryAccess { is_store, address, log2_bytes: 3, instructions: 2 }).bits()]
+    };
     let flags = MapFlags { is_writable: true, is_shared: false };
     let of = ObjectAddress { object: 0, address: 0 };
     let words = [
@@ -71,14 +73,14 @@ fn entries_and_totals_are_those_of_the_words() {
     assert_eq!(entries.len(), 8);
     assert_eq!(
         entries[4],
-        BlockEntry::Access(Access { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 })
+        BlockEntry::Access(MemoryAccess { is_store: true, address: 0x1000, log2_bytes: 3, instructions: 2 })
     );
     assert_eq!(entries[6..], [BlockEntry::Instructions(7), BlockEntry::Event(Event::Fork { process: 2 })]);
 }
 
 /// The fault of a block after a process 1 has begun.
 fn refused(process: u32, words: &[u64]) -> String {
-    let mut writer = Writer::new(Cursor::new(Vec::new()), Metadata::default(), 0).expect("a vector takes all");
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), Metadata::default(), 0).expect("a vector takes all");
     writer.block(1, 1, &Event::Create { process: 1 }.words()).expect("a block");
     let fault = writer.block(1, process, words).expect_err("a fault");
     assert!(!fault.help().is_empty());
@@ -87,7 +89,7 @@ fn refused(process: u32, words: &[u64]) -> String {
 
 #[test]
 fn inconsistent_blocks_are_refused() {
-    let load = Word::Access(Access { is_store: false, address: 0, log2_bytes: 0, instructions: 1 }).bits();
+    let load = Word::Access(MemoryAccess { is_store: false, address: 0, log2_bytes: 0, instructions: 1 }).bits();
     let call = Event::Call { routine: Routine::Set { value: 0 }, dst: 0x1000, bytes: 8 }.words();
     let exit = Event::Exit.words();
     assert_eq!(refused(2, &[load]), "process 2 has words, but has not begun");
@@ -104,7 +106,7 @@ fn inconsistent_blocks_are_refused() {
 
 /// A load of 8 bytes at an address.
 fn load(address: u64) -> u64 {
-    Word::Access(Access { is_store: false, address, log2_bytes: 3, instructions: 1 }).bits()
+    Word::Access(MemoryAccess { is_store: false, address, log2_bytes: 3, instructions: 1 }).bits()
 }
 
 #[test]
@@ -134,7 +136,7 @@ fn accesses_beyond_the_last_address_are_refused() {
 #[test]
 fn accesses_among_page_faults_are_refused() {
     let metadata = Metadata { detail: Detail::Faults, ..Metadata::default() };
-    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, 0).unwrap();
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), metadata, 0).unwrap();
     let words = [Event::Create { process: 1 }.words()[0], load(0x1000)];
     let fault = writer.block(1, 1, &words).unwrap_err();
     assert_eq!(fault.to_string(), "an access is in a recording whose `detail` is `faults`");
@@ -154,10 +156,10 @@ fn accesses_among_page_faults_are_refused() {
 #[test]
 fn contents_belong_to_the_block_before() {
     let metadata = Metadata { contents: true, ..Metadata::default() };
-    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, 1).expect("a vector takes all");
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), metadata, 1).expect("a vector takes all");
     let unexpected = writer.contents(&[0]).unwrap_err().to_string();
     assert!(unexpected.starts_with("a block of contents does not follow"), "{unexpected}");
-    let store = Word::Access(Access { is_store: true, address: 0, log2_bytes: 1, instructions: 1 }).bits();
+    let store = Word::Access(MemoryAccess { is_store: true, address: 0, log2_bytes: 1, instructions: 1 }).bits();
     writer.block(1, 1, &[Event::Create { process: 1 }.words()[0], store]).expect("a block");
     let missing = writer.block(1, 1, &[store]).unwrap_err().to_string();
     assert!(missing.starts_with("a block of contents must follow"), "{missing}");

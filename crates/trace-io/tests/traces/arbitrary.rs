@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Cycles};
 use proptest::prelude::*;
-use trace_io::trace::{Access, Arrival, Event, FORMATS, Format, Record};
+use trace_io::trace::{AccessKind, Arrival, Event, FORMATS, Format, Record};
 
 use super::{accessed, at, format, located, read_after, untimed, write};
 
@@ -52,8 +52,8 @@ pub fn arb_native() -> impl Strategy<Value = Record> {
     (arrival, event).prop_map(|(arrival, event)| Record { arrival, event })
 }
 
-fn arb_direction() -> impl Strategy<Value = Access> {
-    prop::sample::select(vec![Access::Read, Access::Write])
+fn arb_direction() -> impl Strategy<Value = AccessKind> {
+    prop::sample::select(vec![AccessKind::Read, AccessKind::Write])
 }
 
 /// An access of a line.

@@ -1,7 +1,7 @@
 //! Records of each format, as its documentation defines them.
 
 use dram_spec::{Cycle, Cycles, Topology};
-use trace_io::trace::{Access, Arrival, Event, Record, in_rank};
+use trace_io::trace::{AccessKind, Arrival, Event, Record, in_rank};
 
 use super::{accessed, at, format, located, read, read_after, untimed, write};
 
@@ -50,26 +50,28 @@ const fn timed(arrival: Arrival, event: Event) -> Record {
 
 #[test]
 fn traces_without_times_read_as_documented() {
-    let dram = [untimed(accessed(Access::Read, 0x1234_5680, 0)), untimed(accessed(Access::Write, 0xABC, 0))];
+    let dram = [untimed(accessed(AccessKind::Read, 0x1234_5680, 0)), untimed(accessed(AccessKind::Write, 0xABC, 0))];
     assert_eq!(read(b"0x12345680 R\n 0xABC\tW # a write\n", None).unwrap(), dram);
-    let loads = [untimed(accessed(Access::Read, 0x12340, 0)), untimed(accessed(Access::Write, 4096, 0))];
+    let loads = [untimed(accessed(AccessKind::Read, 0x12340, 0)), untimed(accessed(AccessKind::Write, 4096, 0))];
     assert_eq!(read(b"LD 0x12340\nST 4096\n", None).unwrap(), loads);
-    let large = [untimed(accessed(Access::Read, u64::MAX, 0)); 2];
+    let large = [untimed(accessed(AccessKind::Read, u64::MAX, 0)); 2];
     assert_eq!(read(b"LD 0xffffffffffffffff\nLD 18446744073709551615", None).unwrap(), large);
 }
 
 /// 35 device columns are four lines of eight columns, and three columns of eight bytes.
 #[test]
 fn coordinates_count_columns_of_the_device() {
-    let expected =
-        [untimed(located(Access::Read, [0, 1, 2], 100, 4, 0)), untimed(located(Access::Write, [0, 0, 3], 200, 4, 24))];
+    let expected = [
+        untimed(located(AccessKind::Read, [0, 1, 2], 100, 4, 0)),
+        untimed(located(AccessKind::Write, [0, 0, 3], 200, 4, 24)),
+    ];
     assert_eq!(read(b"R 0,1,2,100,32\nW 0,0,3,200,35\n", None).unwrap(), expected);
 }
 
 /// A memory with bank groups has six coordinates. With four banks per group, bank 1 of group 2 is bank 9.
 #[test]
 fn the_bank_group_is_the_third_of_six_coordinates() {
-    let Event::Located { access, location, .. } = located(Access::Read, [0, 1, 1], 100, 4, 0) else { panic!() };
+    let Event::Located { access, location, .. } = located(AccessKind::Read, [0, 1, 1], 100, 4, 0) else { panic!() };
     let record = untimed(Event::Located { access, location, group: Some(2) });
     assert_eq!(read(b"R 0,1,2,1,100,32\n", None).unwrap(), [record]);
     assert_eq!(write(&[record], format("ramulator2-rw")), b"R 0,1,2,1,100,32\n");
@@ -83,8 +85,8 @@ fn the_bank_group_is_the_third_of_six_coordinates() {
 #[test]
 fn the_operations_of_dramsim3_are_reads_or_writes() {
     for (operations, access) in [
-        (["READ", "read", "P_MEM_RD", "P_FETCH"], Access::Read),
-        (["WRITE", "write", "P_MEM_WR", "BOFF"], Access::Write),
+        (["READ", "read", "P_MEM_RD", "P_FETCH"], AccessKind::Read),
+        (["WRITE", "write", "P_MEM_WR", "BOFF"], AccessKind::Write),
     ] {
         for operation in operations {
             let expected = [timed(Arrival::AtCycle(Cycle(30)), accessed(access, 0x2000_d5c0, 0))];
@@ -102,10 +104,10 @@ fn the_clocks_of_dramsys_are_absolute_or_relative() {
          18446744073709551615: write 0x40 0x{data}\n"
     );
     let events = [
-        (31, accessed(Access::Read, 0x40_0140, 0)),
-        (81, accessed(Access::Write, 0x800, 128)),
-        (81, accessed(Access::Write, 0x800, 2)),
-        (u64::MAX, accessed(Access::Write, 0x40, 0)),
+        (31, accessed(AccessKind::Read, 0x40_0140, 0)),
+        (81, accessed(AccessKind::Write, 0x800, 128)),
+        (81, accessed(AccessKind::Write, 0x800, 2)),
+        (u64::MAX, accessed(AccessKind::Write, 0x40, 0)),
     ];
     let absolute = events.map(|(clock, event)| timed(Arrival::AtCycle(Cycle(clock)), event));
     assert_eq!(read(text.as_bytes(), Some(format("stl"))).unwrap(), absolute);
@@ -122,10 +124,10 @@ fn instructions_of_lackey_precede_the_next_access() {
         --6573-- a message\nI  0491,2\n==6573== Exit code:       0\n";
     let after = |instructions, event| timed(Arrival::AfterInstructions(instructions), event);
     let expected = [
-        after(2, accessed(Access::Write, 0x1f_ff00_0678, 8)),
-        after(1, accessed(Access::Read, 0x04a2, 4)),
-        after(0, accessed(Access::Write, 0x04a2, 4)),
-        after(0, accessed(Access::Read, 0x04a1_7de0, 8)),
+        after(2, accessed(AccessKind::Write, 0x1f_ff00_0678, 8)),
+        after(1, accessed(AccessKind::Read, 0x04a2, 4)),
+        after(0, accessed(AccessKind::Write, 0x04a2, 4)),
+        after(0, accessed(AccessKind::Read, 0x04a1_7de0, 8)),
     ];
     assert_eq!(read(text, None).unwrap(), expected);
 }

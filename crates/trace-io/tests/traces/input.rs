@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use trace_io::trace::{Reader, Record, Writer};
+use trace_io::trace::{Reader, Record, TraceWriter};
 
 use super::{format, gzip, read, read_after, write};
 
@@ -64,7 +64,7 @@ fn an_input_that_fails_is_an_error_once() {
 #[test]
 fn an_output_that_fails_is_an_error_of_the_writer() {
     let mut room = [0; 3];
-    let error = Writer::new(&mut room[..], format("cpu")).write_record(&read_after(1, 2, None)).unwrap_err();
+    let error = TraceWriter::new(&mut room[..], format("cpu")).write_record(&read_after(1, 2, None)).unwrap_err();
     assert!(error.to_string().starts_with("the output cannot be written: "), "{error}");
     assert_eq!(error.help(), "check that the output may be written to, and has room");
 }

@@ -16,7 +16,7 @@ use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Channel, Column, Row};
 use flate2::{Compression, write::GzEncoder};
 use trace_io::LineError;
-use trace_io::trace::{Access, Arrival, Event, Format, Reader, Record, Writer};
+use trace_io::trace::{AccessKind, Arrival, Event, Format, Reader, Record, TraceWriter};
 
 fn format(name: &str) -> &'static Format {
     Format::named(name).expect("a format")
@@ -27,7 +27,7 @@ fn read(input: &[u8], format: Option<&'static Format>) -> Result<Vec<Record>, Li
 }
 
 fn write(records: &[Record], format: &'static Format) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new(), format);
+    let mut writer = TraceWriter::new(Vec::new(), format);
     for record in records {
         writer.write_record(record).expect("a vector takes all, and the format these records");
     }
@@ -59,15 +59,15 @@ const fn untimed(event: Event) -> Record {
 }
 
 /// A read or write of a line, or of a size.
-fn accessed(access: Access, address: u64, bytes: u32) -> Event {
+fn accessed(access: AccessKind, address: u64, bytes: u32) -> Event {
     let (address, bytes) = (at(address), NonZeroU32::new(bytes));
     match access {
-        Access::Read => Event::Read { address, bytes, writeback: None },
-        Access::Write => Event::Write { address, bytes },
+        AccessKind::Read => Event::Read { address, bytes, writeback: None },
+        AccessKind::Write => Event::Write { address, bytes },
     }
 }
 
-fn located(access: Access, [channel, rank, bank]: [u8; 3], row: u32, column: u16, offset: u16) -> Event {
+fn located(access: AccessKind, [channel, rank, bank]: [u8; 3], row: u32, column: u16, offset: u16) -> Event {
     let (channel, bank) = (Channel(channel), BankId { rank, bank });
     let location = Location { channel, bank, row: Row(row), column: Column(column), offset };
     Event::Located { access, location, group: None }

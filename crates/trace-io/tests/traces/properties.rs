@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use trace_io::ErrorKind;
-use trace_io::trace::{FORMATS, Reader, Writer};
+use trace_io::trace::{FORMATS, Reader, TraceWriter};
 
 use super::arbitrary::{arb_format, arb_near_trace, arb_rc, arb_trace};
 use super::{format, gzip, items, read, write, zstd};
@@ -28,7 +28,7 @@ proptest! {
     fn any_record_is_refused_or_read_as_itself((_, records) in arb_trace()) {
         for format in FORMATS {
             for record in &records {
-                let mut writer = Writer::new(Vec::new(), format);
+                let mut writer = TraceWriter::new(Vec::new(), format);
                 match writer.write_record(record) {
                     Ok(()) => prop_assert_eq!(read(&writer.into_inner(), Some(format)).unwrap(), [*record]),
                     Err(error) => prop_assert!(writer.into_inner().is_empty(), "{error}"),

@@ -2,15 +2,15 @@
 
 use dram_spec::{Cycle, Cycles};
 use trace_io::ErrorKind;
-use trace_io::trace::{Access, Arrival, Event, OsEvent, Record, Writer};
+use trace_io::trace::{AccessKind, Arrival, Event, OsEvent, Record, TraceWriter};
 
 use super::{accessed, at, format, located, read_after, untimed};
 
 #[test]
 fn a_record_that_a_format_cannot_express_is_refused_and_writes_no_line() {
-    let write = accessed(Access::Write, 1, 0);
-    let sized = accessed(Access::Read, 1, 8);
-    let placed = located(Access::Read, [0; 3], 1, 1, 4);
+    let write = accessed(AccessKind::Write, 1, 0);
+    let sized = accessed(AccessKind::Read, 1, 8);
+    let placed = located(AccessKind::Read, [0; 3], 1, 1, 4);
     let os = Event::Os(OsEvent::Exit { pid: 7 });
     let at_cycle = |event| Record { arrival: Arrival::AtCycle(Cycle(5)), event };
     let copy = |instructions, bytes| Event::Copy { dst: at(1), src: at(2), bytes, instructions };
@@ -57,7 +57,7 @@ fn a_record_that_a_format_cannot_express_is_refused_and_writes_no_line() {
         ("perf", Record { arrival: Arrival::AtPicoseconds(0), event: os }, "a trace"),
     ];
     for (name, record, what) in cases {
-        let mut writer = Writer::new(Vec::new(), format(name));
+        let mut writer = TraceWriter::new(Vec::new(), format(name));
         let error = writer.write_record(&record).unwrap_err();
         assert_eq!(error.to_string(), format!("{what} cannot be written in the format `{name}`"));
         assert!(matches!(error.kind(), ErrorKind::Unsupported) && error.help().contains("write another format"));
@@ -67,7 +67,7 @@ fn a_record_that_a_format_cannot_express_is_refused_and_writes_no_line() {
 
 #[test]
 fn an_invalid_record_is_refused() {
-    let mut writer = Writer::new(Vec::new(), format("native"));
+    let mut writer = TraceWriter::new(Vec::new(), format("native"));
     let copy = Event::Copy { dst: at(1), src: at(2), bytes: 0, instructions: 0 };
     let error = writer.write_record(&untimed(copy)).unwrap_err();
     assert_eq!(

@@ -116,7 +116,8 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
 /// A command trace to a command trace.
 fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
     let stop = interrupt::flag();
-    let mut trace = CommandTrace::open(&args.input, ("--from", commands::Format::named(from.name)), &args.system)?;
+    let mut trace =
+        CommandTrace::open(&args.input, ("--from", commands::CommandFormat::named(from.name)), &args.system)?;
     let target = Target::named(to.name);
     if !trace.format.has_rows && !matches!(target, Some(Target::DramPower | Target::Ramulator)) {
         let message = format!("`{}` has rows and columns, and `{}` has none", to.name, from.name);

@@ -24,7 +24,7 @@ fn output(args: &ConvertArgs, metadata: Metadata) -> Result<RecordingFile, Failu
 fn each_block(
     args: &ConvertArgs,
     reader: &mut recording::Reader<file::Input>,
-    mut each: impl FnMut(&recording::Block<'_>) -> Result<(), Failure>,
+    mut each: impl FnMut(&recording::WordBlock<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let stop = interrupt::flag();
     let mut remaining = args.first.unwrap_or(u64::MAX);
@@ -67,7 +67,7 @@ pub fn to_trace(args: &ConvertArgs, to: FileFormat) -> Result<(), Failure> {
                 BlockEntry::Instructions(count) => instructions += count,
                 BlockEntry::Access(access) => {
                     instructions += u64::from(access.instructions);
-                    let kind = if access.is_store { trace::Access::Write } else { trace::Access::Read };
+                    let kind = if access.is_store { trace::AccessKind::Write } else { trace::AccessKind::Read };
                     let event = trace::Event::of_bytes(
                         kind,
                         PhysicalAddress(access.address),
@@ -122,8 +122,8 @@ pub fn of_trace(args: &ConvertArgs, from: FileFormat) -> Result<(), Failure> {
             Ok((instructions, (kind, PhysicalAddress(address), bytes))) => {
                 let (address, bytes) = bytes.map_or((address & !63, 64), |bytes| (address, bytes.get()));
 
-                let is_store = kind == trace::Access::Write;
-                words.extend(recording::Access::words(is_store, address, bytes.into(), instructions));
+                let is_store = kind == trace::AccessKind::Write;
+                words.extend(recording::MemoryAccess::words(is_store, address, bytes.into(), instructions));
             }
             Err(_) if args.drop_unsupported => dropped += 1,
             Err(what) => {

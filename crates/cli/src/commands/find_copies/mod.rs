@@ -9,7 +9,7 @@ use report::table::{TextColumn, listed};
 use rowclone_config::{AtomicFile, Existing, Failure, Overrides, SystemConfig, file};
 use rowclone_sim::quantity::{bytes, counted, grouped};
 use serde_json::{Value, json};
-use trace_io::trace::copies::{Amount, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
+use trace_io::trace::copies::{AddressOrder, Amount, CopyFinder, CopyReport, FindSettings, FoundCopy};
 use trace_io::trace::{Addresses, ConvertSystem, Converter, Event, Format, Reader, Record, in_rank, place_of};
 use trace_io::{ErrorKind, LineError};
 
@@ -174,10 +174,10 @@ fn copies(args: &FindCopiesArgs, report: &CopyReport) -> String {
     format!("\n{}\n{more}", listed(&columns, shown, usize::MAX).trim_end())
 }
 
-const fn order(direction: Direction) -> &'static str {
+const fn order(direction: AddressOrder) -> &'static str {
     match direction {
-        Direction::Up => "ascending",
-        Direction::Down => "descending",
+        AddressOrder::Up => "ascending",
+        AddressOrder::Down => "descending",
     }
 }
 

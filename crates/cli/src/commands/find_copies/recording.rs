@@ -24,7 +24,7 @@ type Positions = BTreeMap<u32, u64>;
 
 /// A found copy whose pieces follow each other in the words of a thread.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct CopyMark {
     /// Positions of its first and last piece.
     first: u64,
     last: u64,
@@ -95,7 +95,7 @@ fn search(args: &FindCopiesArgs) -> Result<CopyReport, Failure> {
                     let bytes = access.bytes();
                     let data = contents.and_then(|contents| contents.get(..bytes as usize));
                     contents = contents.and_then(|rest| rest.get(bytes as usize..));
-                    let kind = if access.is_store { trace::Access::Write } else { trace::Access::Read };
+                    let kind = if access.is_store { trace::AccessKind::Write } else { trace::AccessKind::Read };
                     let pieces = if *in_routine { 0 } else { positions(&entry) };
                     for piece in 0..pieces {
                         let done = piece * PIECE_BYTES;
@@ -128,8 +128,8 @@ fn search(args: &FindCopiesArgs) -> Result<CopyReport, Failure> {
 }
 
 /// The marks of each thread in the order of its words, and the number of copies and fills without one.
-fn marks(report: &CopyReport) -> (BTreeMap<u32, VecDeque<Mark>>, u64) {
-    let mut marks: BTreeMap<u32, VecDeque<Mark>> = BTreeMap::new();
+fn marks(report: &CopyReport) -> (BTreeMap<u32, VecDeque<CopyMark>>, u64) {
+    let mut marks: BTreeMap<u32, VecDeque<CopyMark>> = BTreeMap::new();
     let mut count = 0;
     for copy in &report.listed {
         let FoundCopy { lines: (_, last), src, dst, bytes, begin_line: first, pieces, .. } = *copy;
@@ -139,7 +139,7 @@ fn marks(report: &CopyReport) -> (BTreeMap<u32, VecDeque<Mark>>, u64) {
         let routine = src.map_or(Routine::Set { value: 0 }, |src| Routine::Copy { src: in_process(src) });
         let of_thread = marks.entry((last >> POSITION_BITS) as u32).or_default();
         let position = |line: u64| line & ((1 << POSITION_BITS) - 1);
-        of_thread.push_back(Mark {
+        of_thread.push_back(CopyMark {
             first: position(first),
             last: position(last),
             routine,
@@ -155,7 +155,7 @@ fn marks(report: &CopyReport) -> (BTreeMap<u32, VecDeque<Mark>>, u64) {
 }
 
 /// Writes the recording with `call` before the first access of each mark and `return` after the last one.
-fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<Mark>>) -> Result<(), Failure> {
+fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<CopyMark>>) -> Result<(), Failure> {
     let path = args.write.as_deref().expect("there is an output");
     let mut reader = input::open(&args.file)?;
     let mut output = RecordingFile::create(path, None, args.force, reader.metadata().clone())?;
@@ -174,7 +174,7 @@ fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<Mark>>) -> Res
             begin = end;
             if let BlockEntry::Access(access) = entry {
                 bytes += access.bytes() as usize;
-                if let Some(&Mark { first, routine, dst, bytes, .. }) = marks.front()
+                if let Some(&CopyMark { first, routine, dst, bytes, .. }) = marks.front()
                     && first == *position + 1
                 {
                     words.extend(recording::Event::Call { routine, dst, bytes }.words());

@@ -8,7 +8,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use rowclone_config::library::locked;
-use trace_io::recording::request::{Direction, Reply, Request, Task, write_reply};
+use trace_io::recording::request::{Direction, RecorderRequest, Reply, Task, write_reply};
 use trace_io::recording::{BLOCK_WORDS_MAX, CONTENTS_MAX, Event, ObjectAddress, Word};
 
 /// Words of a thread, and the contents of their accesses.
@@ -93,22 +93,22 @@ impl Collector {
 
     /// Answers the requests of a connection.
     fn answer(&self, mut stream: UnixStream, thread: &mut Option<u32>) -> io::Result<()> {
-        while let Some(request) = Request::read(&mut stream)? {
+        while let Some(request) = RecorderRequest::read(&mut stream)? {
             let mut state = locked(&self.state);
             let reply = match request {
-                Request::Begin { task, pid } => {
+                RecorderRequest::Begin { task, pid } => {
                     let begun = state.begin(task, pid);
                     *thread = Some(begun);
                     [begun.into(), 0]
                 }
-                Request::Words { task, words, contents } => {
+                RecorderRequest::Words { task, words, contents } => {
                     self.words.fetch_add(words.len() as u64, Ordering::Relaxed);
                     state.push(task, &words, &contents).ok_or(io::ErrorKind::InvalidData)?;
                     [0; 2]
                 }
-                Request::Fork { task, shares_memory } => state.fork(task, shares_memory),
-                Request::AwaitChild { thread } => self.await_child(state, thread),
-                Request::Exec { task, shares_memory } => {
+                RecorderRequest::Fork { task, shares_memory } => state.fork(task, shares_memory),
+                RecorderRequest::AwaitChild { thread } => self.await_child(state, thread),
+                RecorderRequest::Exec { task, shares_memory } => {
                     state.end(task, shares_memory);
                     state.processes += 1;
                     let process = state.processes;
@@ -116,13 +116,13 @@ impl Collector {
                     state.expected.insert(task.thread);
                     [process.into(), 0]
                 }
-                Request::End { task, shares_memory } => {
+                RecorderRequest::End { task, shares_memory } => {
                     state.expected.remove(&task.thread);
                     state.end(task, shares_memory);
                     [0; 2]
                 }
-                Request::Object { device, inode, stream } => state.object((device, inode), stream),
-                Request::Unseen(text) => {
+                RecorderRequest::Object { device, inode, stream } => state.object((device, inode), stream),
+                RecorderRequest::Unseen(text) => {
                     state.unseen.insert(text);
                     [0; 2]
                 }
@@ -297,7 +297,7 @@ mod tests {
     }
 
     /// Sends a few requests over a connection, and closes it.
-    fn send(collector: &Collector, requests: &[Request]) -> Vec<Reply> {
+    fn send(collector: &Collector, requests: &[RecorderRequest]) -> Vec<Reply> {
         let (mut program, recorder) = UnixStream::pair().unwrap();
         for request in requests {
             request.write(&mut program).unwrap();
@@ -325,9 +325,9 @@ mod tests {
     #[test]
     fn a_fork_precedes_the_words_of_the_child_and_closed_connections_end_processes() {
         let (collector, received) = collector();
-        let begin = |task| Request::Begin { task, pid: 9 };
-        let one = |task| Request::Words { task, words: vec![INSTRUCTION], contents: Vec::new() };
-        let fork = Request::Fork { task: FIRST, shares_memory: false };
+        let begin = |task| RecorderRequest::Begin { task, pid: 9 };
+        let one = |task| RecorderRequest::Words { task, words: vec![INSTRUCTION], contents: Vec::new() };
+        let fork = RecorderRequest::Fork { task: FIRST, shares_memory: false };
         let replies = send(&collector, &[begin(FIRST), one(FIRST), fork]);
         assert_eq!(replies, [[1, 0], [0, 0], [2, 2]]);
         assert!(!collector.is_idle(), "the child is expected");
@@ -344,18 +344,18 @@ mod tests {
     #[test]
     fn a_child_that_shares_memory_ends_no_process_and_gets_one_by_exec() {
         let (collector, received) = collector();
-        let begin = |task| Request::Begin { task, pid: 9 };
+        let begin = |task| RecorderRequest::Begin { task, pid: 9 };
         let (parent, recorder) = UnixStream::pair().unwrap();
         let mut thread = None;
         begin(FIRST).write(&mut &parent).unwrap();
-        Request::Fork { task: FIRST, shares_memory: true }.write(&mut &parent).unwrap();
+        RecorderRequest::Fork { task: FIRST, shares_memory: true }.write(&mut &parent).unwrap();
         parent.shutdown(std::net::Shutdown::Write).unwrap();
         collector.answer(recorder, &mut thread).unwrap();
         let child = Task { thread: 2, process: 1 };
-        let replies = send(&collector, &[begin(child), Request::Exec { task: child, shares_memory: true }]);
+        let replies = send(&collector, &[begin(child), RecorderRequest::Exec { task: child, shares_memory: true }]);
         assert_eq!(replies[1], [2, 0]);
         // The child no longer uses the memory.
-        send(&collector, &[Request::AwaitChild { thread: 2 }, begin(Task { thread: 2, process: 2 })]);
+        send(&collector, &[RecorderRequest::AwaitChild { thread: 2 }, begin(Task { thread: 2, process: 2 })]);
         collector.finish();
         let of_child = [event(Event::Create { process: 2 }), event(Event::Exit)].concat();
         assert_eq!(words(&received), [(1, 1, event(Event::Create { process: 1 })), (2, 2, of_child)]);
@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn objects_have_numbers_by_appearance_and_streams_have_offsets() {
         let (collector, _received) = collector();
-        let object = |inode, stream| Request::Object { device: 1, inode, stream };
+        let object = |inode, stream| RecorderRequest::Object { device: 1, inode, stream };
         let requests = [
             object(50, None),
             object(40, Some((Direction::Out, 10))),

@@ -16,7 +16,7 @@ use super::kernel_symbols::KernelSymbols;
 use super::session::Session;
 use super::{Output, RecordedRun, qemu, root, started};
 use crate::args::{GuestArgs, RecordArgs};
-use crate::child::{Group, POLL};
+use crate::child::{POLL, ProcessGroup};
 use crate::{interrupt, output};
 
 /// The program of Debian's package `qemu-system-x86`.
@@ -157,7 +157,7 @@ impl Guest<'_> {
 /// Runs a guest that is not recorded.
 fn boot(command: &mut Command) -> Result<(), Failure> {
     let stop = interrupt::flag();
-    let mut group = Group::spawn(command).map_err(|error| started(PROGRAM, &error))?;
+    let mut group = ProcessGroup::spawn(command).map_err(|error| started(PROGRAM, &error))?;
     let status = group.wait(PROGRAM, &stop, POLL)?;
     if status.success() {
         return Ok(());

@@ -10,12 +10,12 @@ use std::time::Instant;
 
 use rowclone_config::Failure;
 use trace_io::recording::request::Task;
-use trace_io::recording::{Access, Event, MapFlags, ObjectAddress, Word};
+use trace_io::recording::{Event, MapFlags, MemoryAccess, ObjectAddress, Word};
 
 use super::installed::{found_in_path, install};
 use super::{Output, PAGE_BYTES, RecordedRun, push, started};
 use crate::args::RecordArgs;
-use crate::child::{Group, POLL};
+use crate::child::{POLL, ProcessGroup};
 use crate::interrupt;
 
 const PROGRAM: &str = "valgrind";
@@ -48,7 +48,7 @@ pub fn record(args: &RecordArgs, output: Output) -> Result<RecordedRun, Failure>
     command.args(["--tool=lackey", "--trace-mem=yes", "--trace-children=yes", "--trace-syscalls=yes"]);
     command.arg(format!("--log-file={}/%p.log", directory.path().display())).args(&args.program);
     let start = Instant::now();
-    let mut group = Group::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
+    let mut group = ProcessGroup::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
     let pid = group.id();
     let status = group.wait(PROGRAM, &stop, POLL)?;
     let seconds = start.elapsed().as_secs_f64();
@@ -87,7 +87,7 @@ impl ProcessFile {
     /// Adds an access, of any size: words of powers of two.
     fn access(&mut self, is_store: bool, address: u64, bytes: u64) {
         let instructions = std::mem::take(&mut self.instructions);
-        self.words.extend(Access::words(is_store, address, bytes, instructions));
+        self.words.extend(MemoryAccess::words(is_store, address, bytes, instructions));
     }
 
     /// Adds an event, after the instructions before it.

@@ -23,7 +23,7 @@ use trace_io::recording::request::Task;
 use trace_io::recording::{Detail, Event, Metadata, Order, Totals, Word};
 
 use crate::args::{RecordArgs, Recorder};
-use crate::child::{Group, POLL, started};
+use crate::child::{POLL, ProcessGroup, started};
 use crate::recording::{RecordingFile, is_packed};
 use crate::{interrupt, output};
 use guest::Guest;
@@ -194,7 +194,7 @@ fn plain_run(program: &[OsString]) -> Result<f64, Failure> {
     command.args(&program[1..]).stdout(Stdio::null()).stderr(Stdio::null());
     let name = program[0].to_string_lossy();
     let start = Instant::now();
-    Group::spawn(&mut command).map_err(|error| started(&name, &error))?.wait(&name, &stop, POLL / 10)?;
+    ProcessGroup::spawn(&mut command).map_err(|error| started(&name, &error))?.wait(&name, &stop, POLL / 10)?;
     Ok(start.elapsed().as_secs_f64())
 }
 

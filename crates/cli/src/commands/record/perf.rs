@@ -12,7 +12,7 @@ use super::installed::{found_in_path, install};
 use super::{Output, RecordedRun};
 use crate::args::RecordArgs;
 use crate::child::started;
-use crate::child::{Group, POLL};
+use crate::child::{POLL, ProcessGroup};
 use crate::{faults, interrupt};
 
 const PROGRAM: &str = "perf";
@@ -44,7 +44,7 @@ pub fn record(args: &RecordArgs, mut output: Output) -> Result<RecordedRun, Fail
     let mut command = Command::new(PROGRAM);
     command.args(["record", "--quiet", "-o"]).arg(&data).args(EVENTS).arg("--").args(&args.program);
     let start = Instant::now();
-    let mut group = Group::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
+    let mut group = ProcessGroup::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
     let status = group.wait(PROGRAM, &stop, POLL)?;
     let seconds = start.elapsed().as_secs_f64();
     if !data.exists() {
@@ -61,7 +61,7 @@ pub fn record(args: &RecordArgs, mut output: Output) -> Result<RecordedRun, Fail
 fn convert(data: &Path, output: &mut Output) -> Result<(), Failure> {
     let mut command = Command::new(PROGRAM);
     command.args(["script", "--show-task-events", "-i"]).arg(data).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut script = Group::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
+    let mut script = ProcessGroup::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
     let text = script.stdout().expect("standard output is a pipe");
     let refused = |error: trace_io::LineError| Failure::new(format!("perf script: {error}")).with_help(error.help());
     let reader = trace::Reader::new(text, trace::Format::named("perf")).map_err(refused)?;

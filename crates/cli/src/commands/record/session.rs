@@ -15,7 +15,7 @@ use rowclone_sim::quantity::grouped;
 use super::collector::{Collector, ThreadWords};
 use super::{Output, RecordedRun};
 use crate::child::started;
-use crate::child::{self, Group, POLL};
+use crate::child::{self, POLL, ProcessGroup};
 use crate::interrupt;
 
 /// Blocks that may wait for their compression.
@@ -65,7 +65,7 @@ impl Session {
         let stop = interrupt::flag();
         let progress = words_line();
         let start = Instant::now();
-        let mut group = Group::spawn(command).map_err(|error| started(program, &error))?;
+        let mut group = ProcessGroup::spawn(command).map_err(|error| started(program, &error))?;
         let writer = std::thread::spawn(move || write(output, &blocks));
         let ended = loop {
             let status = group.status().map_err(|error| started(program, &error))?;

@@ -11,7 +11,7 @@ use rowclone::Chip;
 use rowclone_config::{Failure, Overrides, SystemConfig, currents};
 use rowclone_sim::{MemorySystem, SystemBuilder};
 
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::interrupt;
 
 /// `reproduce table3`.
@@ -23,7 +23,7 @@ pub struct Table3Args {
     pub currents: Option<String>,
     /// Format of the table
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
 }
 
 /// The operations of the six rows, in the order of the published table: the policy that selects the mechanism, and the
@@ -78,7 +78,7 @@ pub struct LisaArgs {
     pub currents: String,
     /// Format of the table
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
 }
 
 /// Hops of the rows of LISA, in the order of the published table.

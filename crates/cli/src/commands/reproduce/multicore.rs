@@ -45,7 +45,7 @@ pub struct MulticoreArgs {
     pub schedulers: Vec<String>,
     /// Programs of the mixes
     #[arg(long, value_enum, default_value_t)]
-    pub programs: Programs,
+    pub programs: MixPrograms,
     /// Mixes per number of cores: of recorded programs, 8 contain each equally often; of generated ones, 3 or 6
     /// contain each equally often, and 9 also each pair on 2 cores [default: 8 of recorded, 3 of generated programs]
     #[arg(long, value_name = "N", value_parser = count(1..=9))]
@@ -80,7 +80,7 @@ pub struct MulticoreArgs {
 
 /// The programs of mixes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Programs {
+pub enum MixPrograms {
     /// The recordings of `traces/recorded`, in a checkout of the repository
     #[default]
     Recorded,
@@ -92,14 +92,14 @@ impl MulticoreArgs {
     /// Mixes per number of cores.
     fn mixes(&self) -> u64 {
         self.mixes.unwrap_or(match self.programs {
-            Programs::Recorded => 8,
-            Programs::Generated => 3,
+            MixPrograms::Recorded => 8,
+            MixPrograms::Generated => 3,
         })
     }
 
     /// Length of the regions.
     fn length(&self) -> RegionLength {
-        let is_time = self.programs == Programs::Recorded && self.warm_up.is_none() && self.instructions.is_none();
+        let is_time = self.programs == MixPrograms::Recorded && self.warm_up.is_none() && self.instructions.is_none();
         match self.cycles.or(is_time.then_some(4_000_000)) {
             Some(cycles) => RegionLength::Cycles { warm_up_cycles: cycles / 4, cycles },
             None => RegionLength::Instructions {
@@ -156,7 +156,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
     };
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
     let picture = args.picture.open()?;
-    if args.programs == Programs::Recorded {
+    if args.programs == MixPrograms::Recorded {
         recordings::require_mixes()?;
     }
     let files = args.traces.iter().cloned().zip(traces.clone()).map(|(path, name)| Member::File(path, name));
@@ -185,8 +185,8 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         baseline: baseline(&machines[0]),
         seed: args.seed,
         programs: match args.programs {
-            Programs::Generated => "generated",
-            Programs::Recorded => "recorded",
+            MixPrograms::Generated => "generated",
+            MixPrograms::Recorded => "recorded",
         },
         mixes: args.mixes(),
         length: args.length(),
@@ -226,8 +226,8 @@ fn members(number: usize, cores: usize, files: &[Member], args: &MulticoreArgs) 
     };
     let recorded = |name: &str| Member::File(recordings::path(name), name.to_owned());
     let members: Vec<Member> = match args.programs {
-        Programs::Generated => MixProgram::mix(number, cores).into_iter().map(generated).collect(),
-        Programs::Recorded => recordings::mix(number, cores).into_iter().map(recorded).collect(),
+        MixPrograms::Generated => MixProgram::mix(number, cores).into_iter().map(generated).collect(),
+        MixPrograms::Recorded => recordings::mix(number, cores).into_iter().map(recorded).collect(),
     };
     files.iter().chain(&members[files.len()..]).cloned().collect()
 }

@@ -8,7 +8,7 @@ use report::plot_file::PictureFormat;
 use rowclone_config::Failure;
 use rowclone_config::{AtomicFile, Existing};
 
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::commands::plot;
 
 /// What is checked and printed.
@@ -19,7 +19,7 @@ pub struct OutputArgs {
     pub check: bool,
     /// Format of the tables
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
 }
 
 /// The picture of a table. Each command describes it.

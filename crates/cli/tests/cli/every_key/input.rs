@@ -1,6 +1,8 @@
 //! The files that the cases start from.
 
-use trace_io::recording::{Access, Detail, Event, MapFlags, Metadata, ObjectAddress, Routine, Word, Writer};
+use trace_io::recording::{
+    Detail, Event, MapFlags, MemoryAccess, Metadata, ObjectAddress, RecordingWriter, Routine, Word,
+};
 
 /// A small memory. What a case needs beside it, its fixture sets.
 const SYSTEM: &str = r"[device]
@@ -174,14 +176,14 @@ pub(super) fn calls() -> Vec<u8> {
         let (src, dst) = (0x10000 + page * 4096, 0x20000 + page * 4096);
         words.extend(Event::Call { routine: Routine::Copy { src }, dst, bytes: 4096 }.words());
         for offset in (0..4096).step_by(64) {
-            let access = |is_store, address| Access { is_store, address, log2_bytes: 6, instructions: 1 };
+            let access = |is_store, address| MemoryAccess { is_store, address, log2_bytes: 6, instructions: 1 };
             let accesses = [access(false, src + offset), access(true, dst + offset)];
             words.extend(accesses.map(|access| Word::Access(access).bits()));
         }
         words.extend(Event::Return.words());
     }
     let metadata = Metadata { detail: Detail::Accesses, page_bytes: 4096, ..Metadata::default() };
-    let mut writer = Writer::new(tempfile::tempfile().unwrap(), metadata, 0).unwrap();
+    let mut writer = RecordingWriter::new(tempfile::tempfile().unwrap(), metadata, 0).unwrap();
     writer.block(1, 1, &words).unwrap();
     let mut recording = Vec::new();
     writer.finish(&mut recording).unwrap();

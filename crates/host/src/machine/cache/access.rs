@@ -13,7 +13,7 @@ pub struct Access {
     /// Bytes; they matter where contents are modeled, and to stores that leave for memory.
     pub bytes: u64,
     /// Load or store.
-    pub kind: AccessKind,
+    pub kind: LoadOrStore,
     /// On whose behalf.
     pub purpose: Purpose,
     /// What a miss does.
@@ -33,13 +33,13 @@ impl Access {
 
     /// Whether a line that no cache holds takes a place without a request.
     pub const fn stores_line(&self) -> bool {
-        matches!(self.kind, AccessKind::WholeLine(_))
+        matches!(self.kind, LoadOrStore::WholeLine(_))
     }
 }
 
 /// Kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccessKind {
+pub enum LoadOrStore {
     /// A load.
     Load,
     /// A store.

@@ -29,12 +29,12 @@ use self::level::Level;
 use self::line::Removed;
 use self::mshr::{Mshrs, User};
 use self::prefetches::{Found, Prefetches};
-use self::requests::Requests;
+use self::requests::LineRequests;
 use self::write_buffer::WriteBuffer;
 use super::counters::{LineCounts, PrefetchCounts, Purpose};
 use super::settings::{MachineSettings, StoreMiss, WritePolicy};
 
-pub use self::access::{Access, AccessKind, OnMiss, StoreData};
+pub use self::access::{Access, LoadOrStore, OnMiss, StoreData};
 pub use self::coherence::{DirtyData, Invalidated, Scope};
 pub use self::level::Way;
 pub use self::line::{LineNumber, LineRequest, LineRequestKind, LineSize, LineState};
@@ -53,7 +53,7 @@ pub struct Caches {
     are_hits_requests: bool,
     last_level: Vec<Level>,
     requesters: Vec<Requester>,
-    requests: Requests,
+    requests: LineRequests,
     absent_copied: Absent,
     /// Lines of which nothing is prefetched, by copy.
     barred: Vec<(u64, Range<LineNumber>)>,
@@ -132,7 +132,7 @@ impl Caches {
             are_hits_requests: has_prefetcher || settings.lines.write == WritePolicy::WriteThrough,
             last_level: (0..levels).map(last_level).collect(),
             requesters,
-            requests: Requests::default(),
+            requests: LineRequests::default(),
             absent_copied: Absent::default(),
             barred: Vec::new(),
         }
@@ -236,19 +236,19 @@ impl Caches {
     /// Whether a store to a line that no cache holds goes past the caches.
     #[inline]
     fn passes(&self, access: &Access, away: &Away) -> bool {
-        let is_store = access.kind != AccessKind::Load && access.on_miss == OnMiss::Allocate;
+        let is_store = access.kind != LoadOrStore::Load && access.on_miss == OnMiss::Allocate;
         self.passes_stores && is_store && away.is_absent()
     }
 
     /// Whether an access is a store that is written to memory at once, wherever its line is.
     #[inline]
     fn writes_through(&self, access: &Access) -> bool {
-        self.write == WritePolicy::WriteThrough && access.kind != AccessKind::Load
+        self.write == WritePolicy::WriteThrough && access.kind != LoadOrStore::Load
     }
 
     /// Who made a line dirty that an access stores to, or brings in.
     fn dirty(&self, access: &Access) -> Option<Purpose> {
-        let is_store = access.kind != AccessKind::Load;
+        let is_store = access.kind != LoadOrStore::Load;
         (is_store && self.write == WritePolicy::WriteBack).then_some(access.purpose)
     }
 
@@ -393,7 +393,7 @@ impl Caches {
     /// Puts the line of an access into the L1 and the L2 of a requester, up to the level that holds it
     /// already; returns the index of that level among all of the requester.
     fn enter_upper(&mut self, requester: usize, access: &Access) -> usize {
-        let (line, is_store) = (access.line(self.line_size), access.kind != AccessKind::Load);
+        let (line, is_store) = (access.line(self.line_size), access.kind != LoadOrStore::Load);
         let upper = &mut self.requesters[requester].upper;
         let found = upper.iter_mut().position(|level| level.take(line, is_store));
         found.unwrap_or(self.requesters[requester].upper.len())

@@ -1,7 +1,7 @@
 //! Accesses to lines that the caches of a requester hold.
 
 use super::super::counters::{LineCounts, Purpose};
-use super::access::{Access, AccessKind};
+use super::access::{Access, LoadOrStore};
 use super::level::{Level, Way};
 use super::line::{LineNumber, LineSize};
 
@@ -68,7 +68,7 @@ impl Port<'_> {
             }
             state.is_copied &= access.purpose != Purpose::Program;
         }
-        if access.kind != AccessKind::Load {
+        if access.kind != LoadOrStore::Load {
             state.mark_dirty(access.purpose);
         }
         self.counts[access.purpose as usize].hits += 1;
@@ -85,7 +85,7 @@ impl Port<'_> {
     /// line.
     #[inline(never)]
     fn serve(&mut self, line: LineNumber, way: Way, access: &Access) -> u64 {
-        let is_store = access.kind != AccessKind::Load;
+        let is_store = access.kind != LoadOrStore::Load;
         for level in self.upper.iter_mut() {
             if level.take(line, is_store) {
                 self.counts[access.purpose as usize].count_hit_of(level.number());

@@ -16,9 +16,9 @@ use crate::defects::{Planted, is_planted};
 
 /// Requests in the order in which they leave.
 #[derive(Debug, Default)]
-pub(super) struct Requests(VecDeque<LineRequest>);
+pub(super) struct LineRequests(VecDeque<LineRequest>);
 
-impl Requests {
+impl LineRequests {
     pub(super) fn read(&mut self, requester: usize, size: LineSize, line: LineNumber) {
         let (address, bytes) = (size.address(line), size.bytes());
         self.0.push_back(LineRequest { requester, address, bytes, kind: LineRequestKind::Read });

@@ -17,16 +17,16 @@ fn caches(requesters: usize, sharing: Sharing) -> Caches {
     Caches::new(&settings, (0..requesters).map(|_| Lacking::None), false)
 }
 
-fn access(line: u64, kind: AccessKind) -> Access {
+fn access(line: u64, kind: LoadOrStore) -> Access {
     let address = PhysicalAddress(line * 64);
     Access { address, bytes: 8, kind, purpose: Purpose::Program, on_miss: OnMiss::Allocate }
 }
 
-const LOAD: AccessKind = AccessKind::Load;
-const STORE: AccessKind = AccessKind::Store(StoreData::Zero);
+const LOAD: LoadOrStore = LoadOrStore::Load;
+const STORE: LoadOrStore = LoadOrStore::Store(StoreData::Zero);
 
 /// An access, in words: `hit 12`, `waits 0: R4 W5`, `waits 0`, `lacks Line`.
-fn attempt(caches: &mut Caches, requester: usize, line: u64, kind: AccessKind) -> String {
+fn attempt(caches: &mut Caches, requester: usize, line: u64, kind: LoadOrStore) -> String {
     try_access(caches, requester, &access(line, kind))
 }
 
@@ -227,7 +227,7 @@ fn stores_that_allocate_no_line_leave_through_the_write_buffer() {
     // Each part of a burst is read and written.
     assert_eq!((counts.buffered_bursts, counts.bursts(64)), (8, 9));
     let whole =
-        Access { address: PhysicalAddress(9 * 64), bytes: 64, ..access(9, AccessKind::WholeLine(StoreData::Zero)) };
+        Access { address: PhysicalAddress(9 * 64), bytes: 64, ..access(9, LoadOrStore::WholeLine(StoreData::Zero)) };
     assert_eq!(try_access(&mut caches, 0, &whole), "lacks WriteEntry");
     caches.write_accepted(0);
     assert_eq!(try_access(&mut caches, 0, &whole), "past: W9");

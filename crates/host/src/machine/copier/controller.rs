@@ -8,7 +8,7 @@ use rowclone::Operation;
 
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Limits, Outcome, Work};
+use super::super::core::{Advance, Bounds, Core, Work};
 use super::super::counters::Purpose;
 use super::super::memory::{LineNumber, Memory, Scope, bytes_over_channels};
 use super::super::settings::{DirtySource, KernelSettings};
@@ -96,7 +96,7 @@ impl ControllerCopies {
 
 impl Copier for ControllerCopies {
     /// Makes the caches coherent and issues an operation of the controller.
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance {
         if bulk.src.is_some() && bulk.bytes < self.min_bytes {
             return self.loops.begin(core, memory, bulk, limits);
         }
@@ -126,21 +126,21 @@ impl Copier for ControllerCopies {
         if bulk.src.is_none() && is_planted(Planted::NoZeroing) {
             memory.apply(&operation);
             core.add(Work::CopyRest(bulk));
-            return Outcome::Done;
+            return Advance::Done;
         }
         if is_planted(Planted::NoWait) {
             memory.copy(core.index(), operation, CoreCycle(leaves.0 + cost + 3_000));
-            return Outcome::Done;
+            return Advance::Done;
         }
         core.wait_for_copier();
         self.in_progress[core.index()] = Some(bulk);
         memory.copy(core.index(), operation, CoreCycle(leaves.0 + cost));
         ControllerCopies::copy_in_cache(core, memory, in_cache, leaves);
-        Outcome::Issued
+        Advance::Issued
     }
 
     /// Inserts clean zero lines for a range that was zeroed in memory, or executes a step of the loop that copies.
-    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome {
+    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Advance {
         if rest.src.is_some() {
             return self.loops.proceed(core, memory, rest, until);
         }
@@ -156,7 +156,7 @@ impl Copier for ControllerCopies {
         }
         core.counters.coherence.zero_lines += inserted;
         core.delay_until(CoreCycle(at.0 + inserted * self.cycles_per_line), |stalls| &mut stalls.coherence);
-        Outcome::Done
+        Advance::Done
     }
 
     fn completed(&mut self, core: &mut Core, memory: &mut Memory, completion: &Completion, at: CoreCycle) {

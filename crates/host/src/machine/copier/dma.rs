@@ -11,10 +11,10 @@ use rowclone::Operation;
 
 use super::super::bulk::{Bulk, CopyId};
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Limits, Outcome, Stall, Work};
+use super::super::core::{Advance, Bounds, Core, Stall, Work};
 use super::super::counters::Purpose;
 use super::super::interconnect::{Agent, Descriptor, Message};
-use super::super::memory::{Access, AccessKind, Memory, OnMiss, Scope, StoreData};
+use super::super::memory::{Access, LoadOrStore, Memory, OnMiss, Scope, StoreData};
 use super::super::settings::{DmaCompletion, DmaSettings, KernelSettings};
 use super::loops::LoopCopies;
 use super::pinned_pages::PinnedPages;
@@ -55,7 +55,7 @@ struct OfCore {
     channel: usize,
     /// The line that the engine writes at the end.
     status: PhysicalAddress,
-    phase: Phase,
+    phase: DmaPhase,
     /// Descriptors that are written, and that no doorbell has announced.
     unrung: Vec<Descriptor>,
     /// The latest copy that was begun since the core last waited.
@@ -68,7 +68,7 @@ struct OfCore {
 
 /// What a core does next for its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum DmaPhase {
     /// It writes the doorbell, and then waits for the end or continues.
     Ring { waits: bool },
     /// It begins to wait.
@@ -118,7 +118,7 @@ impl DmaCopies {
         let core = |core: usize| OfCore {
             channel: core % dma.channels,
             status: line_of(of_cores, core),
-            phase: Phase::Idle,
+            phase: DmaPhase::Idle,
             unrung: Vec::new(),
             begun: None,
             rung: VecDeque::new(),
@@ -174,8 +174,8 @@ impl DmaCopies {
         memory: &mut Memory,
         bulk: Bulk,
         again: Work,
-        limits: Limits,
-    ) -> Result<(), Outcome> {
+        limits: Bounds,
+    ) -> Result<(), Advance> {
         if bulk.src.is_none() || bulk.bytes < self.min_bytes {
             return Err(self.loops.begin(core, memory, bulk, limits));
         }
@@ -192,7 +192,7 @@ impl DmaCopies {
         let mut end = address.0 + FIELD_BYTES.iter().sum::<u64>();
         for bytes in FIELD_BYTES.into_iter().rev() {
             end -= bytes;
-            let (address, kind) = (PhysicalAddress(end), AccessKind::Store(StoreData::Tag));
+            let (address, kind) = (PhysicalAddress(end), LoadOrStore::Store(StoreData::Tag));
             let (purpose, on_miss) = (Purpose::KernelData, OnMiss::Allocate);
             core.add(Work::Access(Access { address, bytes, kind, purpose, on_miss }));
         }
@@ -200,15 +200,15 @@ impl DmaCopies {
 
     /// Lets a core write the doorbell before work that finds no room for its descriptor or its pages; without
     /// descriptors to announce, the core waits.
-    fn make_room(&mut self, core: &mut Core, bulk: Bulk, work: Work) -> Outcome {
+    fn make_room(&mut self, core: &mut Core, bulk: Bulk, work: Work) -> Advance {
         let of_core = &mut self.cores[core.index()];
         if of_core.unrung.is_empty() {
             return core.stall_for_device();
         }
-        of_core.phase = Phase::Ring { waits: false };
+        of_core.phase = DmaPhase::Ring { waits: false };
         core.add(work);
         core.add(Work::CopyRest(bulk));
-        Outcome::Done
+        Advance::Done
     }
 
     /// Writes the doorbell at a cycle.
@@ -235,24 +235,24 @@ impl DmaCopies {
     }
 
     /// Begins to wait for all copies of a core at a cycle.
-    fn wait_for_all(&mut self, core: &mut Core, bulk: Bulk, at: CoreCycle) -> Outcome {
+    fn wait_for_all(&mut self, core: &mut Core, bulk: Bulk, at: CoreCycle) -> Advance {
         let of_core = &mut self.cores[core.index()];
         match self.settings.completion {
             DmaCompletion::Polling => {
-                of_core.phase = Phase::Poll { since: at };
+                of_core.phase = DmaPhase::Poll { since: at };
                 core.add(Work::CopyRest(bulk));
-                Outcome::Done
+                Advance::Done
             }
             // All interrupts have come.
             DmaCompletion::Interrupt if of_core.rung.is_empty() => {
-                of_core.phase = Phase::Idle;
-                Outcome::Done
+                of_core.phase = DmaPhase::Idle;
+                Advance::Done
             }
             DmaCompletion::Interrupt => {
-                of_core.phase = Phase::Interrupted;
+                of_core.phase = DmaPhase::Interrupted;
                 core.add(Work::CopyRest(bulk));
                 core.wait_for_copier();
-                Outcome::Issued
+                Advance::Issued
             }
         }
     }
@@ -260,12 +260,12 @@ impl DmaCopies {
     /// Loads the status line, and then looks at it.
     fn load_status(&mut self, core: &mut Core, bulk: Bulk, since: CoreCycle) {
         let of_core = &mut self.cores[core.index()];
-        of_core.phase = Phase::Load { since };
+        of_core.phase = DmaPhase::Load { since };
         core.counters.dma.polls += 1;
         core.add(Work::CopyRest(bulk));
         // No bytes are compared: the load may be on its way when the engine writes the line.
         let (address, purpose, on_miss) = (of_core.status, Purpose::KernelData, OnMiss::Allocate);
-        core.add(Work::Access(Access { address, bytes: 0, kind: AccessKind::Load, purpose, on_miss }));
+        core.add(Work::Access(Access { address, bytes: 0, kind: LoadOrStore::Load, purpose, on_miss }));
     }
 
     /// Looks at the status line, whose load has dispatched, and goes on when it retires.
@@ -276,7 +276,7 @@ impl DmaCopies {
         bulk: Bulk,
         (since, is_complete): (CoreCycle, bool),
         until: CoreCycle,
-    ) -> Outcome {
+    ) -> Advance {
         let of_core = &mut self.cores[core.index()];
         if of_core.is_status_stale && core.is_settled() {
             of_core.is_status_stale = false;
@@ -288,34 +288,34 @@ impl DmaCopies {
             Err(outcome) => return outcome,
         };
         if is_complete {
-            of_core.phase = Phase::Idle;
-            return Outcome::Done;
+            of_core.phase = DmaPhase::Idle;
+            return Advance::Done;
         }
         if self.settings.completion == DmaCompletion::Interrupt {
             return self.wait_for_all(core, bulk, at);
         }
-        of_core.phase = Phase::Poll { since };
+        of_core.phase = DmaPhase::Poll { since };
         core.add(Work::CopyRest(bulk));
         if at.0 + 1 - since.0 >= self.settings.timeout_cycles {
             self.given_up.get_or_insert((core.index(), bulk));
             core.wait_for_copier();
-            return Outcome::Issued;
+            return Advance::Issued;
         }
         core.delay_until(CoreCycle(at.0 + 1 + self.settings.poll_cycles), |stalls| &mut stalls.controller_copy);
-        Outcome::Done
+        Advance::Done
     }
 }
 
 impl Copier for DmaCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance {
         if let Err(outcome) = self.describe_or_wait(core, memory, bulk, Work::Copy(bulk), limits) {
             return outcome;
         }
         let of_core = &mut self.cores[core.index()];
-        (of_core.phase, of_core.begun) = (Phase::Ring { waits: true }, None);
+        (of_core.phase, of_core.begun) = (DmaPhase::Ring { waits: true }, None);
         core.add(Work::CopyRest(bulk));
         self.store_descriptor(core);
-        Outcome::Done
+        Advance::Done
     }
 
     fn begin_piece(
@@ -323,37 +323,37 @@ impl Copier for DmaCopies {
         core: &mut Core,
         memory: &mut Memory,
         (bulk, is_last): (Bulk, bool),
-        limits: Limits,
-    ) -> Outcome {
+        limits: Bounds,
+    ) -> Advance {
         if let Err(outcome) = self.describe_or_wait(core, memory, bulk, Work::Begin { bulk, is_last }, limits) {
             return outcome;
         }
         let of_core = &mut self.cores[core.index()];
         of_core.begun = Some(bulk);
         if is_last && of_core.unrung.len() >= self.settings.doorbell_descriptors {
-            of_core.phase = Phase::Ring { waits: false };
+            of_core.phase = DmaPhase::Ring { waits: false };
             core.add(Work::CopyRest(bulk));
         }
         self.store_descriptor(core);
-        Outcome::Done
+        Advance::Done
     }
 
     fn has_begun(&self, core: usize) -> bool {
         self.cores[core].begun.is_some()
     }
 
-    fn issue(&mut self, core: &mut Core) -> Outcome {
+    fn issue(&mut self, core: &mut Core) -> Advance {
         let of_core = &mut self.cores[core.index()];
         if let Some(Descriptor { bulk, .. }) = of_core.unrung.last() {
-            of_core.phase = Phase::Ring { waits: false };
+            of_core.phase = DmaPhase::Ring { waits: false };
             core.add(Work::CopyRest(*bulk));
         }
-        Outcome::Done
+        Advance::Done
     }
 
-    fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Outcome {
+    fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Advance {
         let of_core = &mut self.cores[core.index()];
-        let Some(bulk) = of_core.begun else { return Outcome::Done };
+        let Some(bulk) = of_core.begun else { return Advance::Done };
         if !of_core.unrung.is_empty() {
             core.add(Work::Wait);
             return self.issue(core);
@@ -368,43 +368,43 @@ impl Copier for DmaCopies {
         }
     }
 
-    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome {
+    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Advance {
         let of_core = &mut self.cores[core.index()];
         let begin = match of_core.phase {
-            Phase::Idle => return self.loops.proceed(core, memory, rest, until),
-            Phase::Load { since } => {
-                of_core.phase = Phase::Loaded { since, is_complete: of_core.rung.is_empty() };
+            DmaPhase::Idle => return self.loops.proceed(core, memory, rest, until),
+            DmaPhase::Load { since } => {
+                of_core.phase = DmaPhase::Loaded { since, is_complete: of_core.rung.is_empty() };
                 core.add(Work::CopyRest(rest));
-                return Outcome::Done;
+                return Advance::Done;
             }
-            Phase::Loaded { since, is_complete } => {
+            DmaPhase::Loaded { since, is_complete } => {
                 return self.loaded(core, memory, rest, (since, is_complete), until);
             }
-            Phase::Ring { .. } => core.quiet_before(until),
-            Phase::Wait | Phase::Poll { .. } | Phase::Interrupted => core.settled_before(until),
+            DmaPhase::Ring { .. } => core.quiet_before(until),
+            DmaPhase::Wait | DmaPhase::Poll { .. } | DmaPhase::Interrupted => core.settled_before(until),
         };
         let at = match begin {
             Ok(at) => at,
             Err(outcome) => return outcome,
         };
         match of_core.phase {
-            Phase::Ring { waits } => {
-                of_core.phase = if waits { Phase::Wait } else { Phase::Idle };
+            DmaPhase::Ring { waits } => {
+                of_core.phase = if waits { DmaPhase::Wait } else { DmaPhase::Idle };
                 self.ring(core, memory, at);
                 if waits {
                     core.add(Work::CopyRest(rest));
                 }
             }
-            Phase::Poll { since } => self.load_status(core, rest, since),
-            Phase::Interrupted => {
+            DmaPhase::Poll { since } => self.load_status(core, rest, since),
+            DmaPhase::Interrupted => {
                 core.delay_until(CoreCycle(at.0 + self.settings.interrupt_cycles), |stalls| &mut stalls.kernel);
                 core.counters.dma.interrupts += 1;
-                of_core.phase = Phase::Poll { since: at };
+                of_core.phase = DmaPhase::Poll { since: at };
                 core.add(Work::CopyRest(rest));
             }
             _ => return self.wait_for_all(core, rest, at),
         }
-        Outcome::Done
+        Advance::Done
     }
 
     fn received(&mut self, core: &mut Core, memory: &mut Memory, message: Message, at: CoreCycle) {
@@ -423,7 +423,7 @@ impl Copier for DmaCopies {
                 core.counters.coherence += counts;
                 core.counters.controller_copy_bytes += channel_bytes;
             }
-            Message::Interrupt if of_core.phase == Phase::Interrupted => {
+            Message::Interrupt if of_core.phase == DmaPhase::Interrupted => {
                 core.interrupts_due -= 1;
                 core.copier_done(at);
             }

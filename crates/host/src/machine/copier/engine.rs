@@ -10,7 +10,7 @@ use rowclone::Operation;
 
 use super::super::bulk::{Bulk, CopyId};
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, EntryId, Limits, Outcome};
+use super::super::core::{Advance, Bounds, Core, EntryId};
 use super::super::interconnect::{Agent, Message};
 use super::super::memory::Memory;
 use super::super::settings::{EngineSettings, KernelSettings};
@@ -85,13 +85,13 @@ struct PendingCopy {
 }
 
 impl Copier for EngineCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance {
         let Some(src) = bulk.src.filter(|_| bulk.bytes >= self.min_bytes) else {
             return self.loops.begin(core, memory, bulk, limits);
         };
         // Until then it waits for a load of an in-order core, or for the window, and not for a copy.
         if !core.has_slot() {
-            return Outcome::Blocked;
+            return Advance::Blocked;
         }
         let (size, index) = (memory.line_size(), core.index());
         let mut lines = [src, bulk.dst].into_iter().flat_map(|start| size.lines(start, bulk.bytes));
@@ -128,10 +128,10 @@ impl Copier for EngineCopies {
             memory.caches.bar_prefetches(id.0, size.span(start, bulk.bytes));
         }
         core.counters.coherence.copies += 1;
-        Outcome::Done
+        Advance::Done
     }
 
-    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome {
+    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Advance {
         self.loops.proceed(core, memory, rest, until)
     }
 

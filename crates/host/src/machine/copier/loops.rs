@@ -4,8 +4,8 @@ use dram_spec::PhysicalAddress;
 
 use super::super::bulk::Bulk;
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Limits, Outcome, Work};
-use super::super::memory::{Access, AccessKind, Memory, OnMiss, Scope, StoreData};
+use super::super::core::{Advance, Bounds, Core, Work};
+use super::super::memory::{Access, LoadOrStore, Memory, OnMiss, Scope, StoreData};
 use super::super::settings::{CopyLoop, KernelSettings, StringStores};
 use super::stream::{Body, Strings};
 use super::{Copier, quiet};
@@ -15,12 +15,12 @@ use super::{Copier, quiet};
 pub(super) struct LoopCopies {
     settings: KernelSettings,
     /// By core.
-    progress: Vec<Progress>,
+    progress: Vec<LoopProgress>,
 }
 
 /// Where the loop of a core is.
 #[derive(Clone, Copy, Debug, Default)]
-enum Progress {
+enum LoopProgress {
     /// In a loop by lines.
     #[default]
     Lines,
@@ -58,15 +58,15 @@ impl LoopCopies {
     }
 
     /// The first part of the loop that copies.
-    fn first(&self, bulk: &Bulk, line_bytes: u64) -> Progress {
-        let Some(src) = bulk.src else { return Progress::Lines };
+    fn first(&self, bulk: &Bulk, line_bytes: u64) -> LoopProgress {
+        let Some(src) = bulk.src else { return LoopProgress::Lines };
         let overlaps = src.0 < bulk.dst.0 + bulk.bytes && bulk.dst.0 < src.0 + bulk.bytes;
         if overlaps || CopyLoop::BY_LINES.contains(&self.settings.copy_loop) {
-            return Progress::Lines;
+            return LoopProgress::Lines;
         }
         let takes = |body: Body| body.takes(src, bulk.dst, bulk.bytes);
         let has_body = Body::of(&self.settings, line_bytes).is_some_and(takes);
-        if has_body { Progress::Body { loaded: 0 } } else { Progress::Start }
+        if has_body { LoopProgress::Body { loaded: 0 } } else { LoopProgress::Start }
     }
 
     /// A step of a loop by lines, which lies in one destination line and one source line.
@@ -75,9 +75,9 @@ impl LoopCopies {
         let purpose = rest.purpose();
         let data = src.map_or(StoreData::Zero, StoreData::CopyOf);
         let kind = match self.by_lines() {
-            CopyLoop::NonTemporal if bytes == line_bytes => AccessKind::NonTemporal(data),
-            CopyLoop::NoFetch if bytes == line_bytes => AccessKind::WholeLine(data),
-            _ => AccessKind::Store(data),
+            CopyLoop::NonTemporal if bytes == line_bytes => LoadOrStore::NonTemporal(data),
+            CopyLoop::NoFetch if bytes == line_bytes => LoadOrStore::WholeLine(data),
+            _ => LoadOrStore::Store(data),
         };
         let words = bytes.div_ceil(self.settings.word_bytes);
         if let Some(rest) = rest.without(next) {
@@ -92,52 +92,52 @@ impl LoopCopies {
         };
         access(dst, kind);
         if let Some(src) = src {
-            access(src, AccessKind::Load);
+            access(src, LoadOrStore::Load);
         }
     }
 
     /// The next instructions of a copy; returns the bytes that they copy, and where the loop is then.
     fn next_instructions(
         &self,
-        progress: Progress,
+        progress: LoopProgress,
         (src, dst, bytes): (PhysicalAddress, PhysicalAddress, u64),
         line_bytes: u64,
-    ) -> (Vec<Work>, u64, Progress) {
+    ) -> (Vec<Work>, u64, LoopProgress) {
         let strings = Strings::of(&self.settings, line_bytes);
         match progress {
-            Progress::Body { loaded } => {
+            LoopProgress::Body { loaded } => {
                 let body = Body::of(&self.settings, line_bytes).expect("the loop has a body");
                 if bytes < body.unroll() {
-                    return (Vec::new(), 0, Progress::Start);
+                    return (Vec::new(), 0, LoopProgress::Start);
                 }
                 if loaded < body.unroll()
                     && let Some(block) = body.block(bytes)
                 {
-                    return (body.load_block(src, block), 0, Progress::Body { loaded: block });
+                    return (body.load_block(src, block), 0, LoopProgress::Body { loaded: block });
                 }
                 let loaded = loaded.saturating_sub(body.unroll());
-                (body.iteration(src, dst, bytes), body.unroll(), Progress::Body { loaded })
+                (body.iteration(src, dst, bytes), body.unroll(), LoopProgress::Body { loaded })
             }
-            Progress::Start => {
+            LoopProgress::Start => {
                 let is_fast = strings.is_fast(bytes);
-                (vec![Work::Time(strings.start(is_fast))], 0, Progress::Words { is_fast })
+                (vec![Work::Time(strings.start(is_fast))], 0, LoopProgress::Words { is_fast })
             }
-            Progress::Words { is_fast } => {
+            LoopProgress::Words { is_fast } => {
                 let (works, copied) = strings.words(is_fast, src, dst, bytes);
                 match (copied, strings.starts_again()) {
-                    (0, true) => (vec![Work::Time(strings.start(false))], 0, Progress::Bytes),
-                    (0, false) => (Vec::new(), 0, Progress::Bytes),
+                    (0, true) => (vec![Work::Time(strings.start(false))], 0, LoopProgress::Bytes),
+                    (0, false) => (Vec::new(), 0, LoopProgress::Bytes),
                     _ => (works, copied, progress),
                 }
             }
-            Progress::Bytes => (strings.bytes(src, dst, bytes), bytes, progress),
-            Progress::Lines => unreachable!("a loop by lines has steps"),
+            LoopProgress::Bytes => (strings.bytes(src, dst, bytes), bytes, progress),
+            LoopProgress::Lines => unreachable!("a loop by lines has steps"),
         }
     }
 }
 
 impl Copier for LoopCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance {
         let at = match quiet(core, memory, &bulk, limits) {
             Ok(at) => at,
             Err(outcome) => return outcome,
@@ -146,28 +146,28 @@ impl Copier for LoopCopies {
         let invalidated = memory.invalidate(core.index(), range, bulk.purpose(), Scope::Others, leaves);
         invalidated.add_to(&mut core.counters.coherence);
         if self.progress.len() <= core.index() {
-            self.progress.resize_with(core.index() + 1, Progress::default);
+            self.progress.resize_with(core.index() + 1, LoopProgress::default);
         }
         self.progress[core.index()] = self.first(&bulk, memory.line_size().bytes());
         core.add(Work::CopyRest(bulk));
-        Outcome::Done
+        Advance::Done
     }
 
-    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, _: CoreCycle) -> Outcome {
+    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, _: CoreCycle) -> Advance {
         let (line_bytes, progress) = (memory.line_size().bytes(), self.progress[core.index()]);
-        let (Some(src), false) = (rest.src, matches!(progress, Progress::Lines)) else {
+        let (Some(src), false) = (rest.src, matches!(progress, LoopProgress::Lines)) else {
             self.step_of_lines(core, line_bytes, rest);
-            return Outcome::Done;
+            return Advance::Done;
         };
         let (works, copied, progress) = self.next_instructions(progress, (src, rest.dst, rest.bytes), line_bytes);
         self.progress[core.index()] = progress;
         // A string instruction that has no bytes left still starts.
-        let is_last = copied == rest.bytes && matches!(progress, Progress::Bytes);
+        let is_last = copied == rest.bytes && matches!(progress, LoopProgress::Bytes);
         if !is_last {
             let plus = |start: PhysicalAddress| PhysicalAddress(start.0 + copied);
             core.add(Work::CopyRest(Bulk { src: Some(plus(src)), dst: plus(rest.dst), bytes: rest.bytes - copied }));
         }
         works.into_iter().rev().for_each(|work| core.add(work));
-        Outcome::Done
+        Advance::Done
     }
 }

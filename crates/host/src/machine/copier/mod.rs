@@ -20,7 +20,7 @@ use self::engine::EngineCopies;
 use self::loops::LoopCopies;
 use super::bulk::Bulk;
 use super::clock::CoreCycle;
-use super::core::{Core, Limits, Outcome};
+use super::core::{Advance, Bounds, Core};
 use super::interconnect::Message;
 use super::memory::Memory;
 use super::settings::{self, KernelSettings};
@@ -28,7 +28,7 @@ use super::settings::{self, KernelSettings};
 /// A copier of all cores.
 pub trait Copier: Debug {
     /// Attempts to begin a copy or zeroing.
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Limits) -> Outcome;
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance;
 
     /// Attempts to begin a piece of a copy; the core need not wait for its end. A copier without a device
     /// executes it at once.
@@ -37,8 +37,8 @@ pub trait Copier: Debug {
         core: &mut Core,
         memory: &mut Memory,
         (bulk, is_last): (Bulk, bool),
-        limits: Limits,
-    ) -> Outcome {
+        limits: Bounds,
+    ) -> Advance {
         let _ = is_last;
         self.begin(core, memory, bulk, limits)
     }
@@ -50,20 +50,20 @@ pub trait Copier: Debug {
     }
 
     /// Lets a device execute the copies that a core has begun.
-    fn issue(&mut self, core: &mut Core) -> Outcome {
+    fn issue(&mut self, core: &mut Core) -> Advance {
         let _ = core;
-        Outcome::Done
+        Advance::Done
     }
 
     /// Lets a core wait for the copies that it has begun.
-    fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Outcome {
+    fn wait(&mut self, core: &mut Core, until: CoreCycle) -> Advance {
         let _ = (core, until);
-        Outcome::Done
+        Advance::Done
     }
 
     /// Executes the next step of the rest of a copy or zeroing that the copier has given the core as
     /// [`Work::CopyRest`](super::core::Work::CopyRest).
-    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Outcome;
+    fn proceed(&mut self, core: &mut Core, memory: &mut Memory, rest: Bulk, until: CoreCycle) -> Advance;
 
     /// Ends a copy or zeroing of the controller.
     fn completed(&mut self, core: &mut Core, memory: &mut Memory, completion: &Completion, at: CoreCycle) {
@@ -90,7 +90,7 @@ pub trait Copier: Debug {
 
 /// The cycle before a limit in which a core begins a copy or zeroing that waits for all earlier instructions,
 /// lines and stores.
-fn quiet(core: &mut Core, memory: &mut Memory, bulk: &Bulk, limits: Limits) -> Result<CoreCycle, Outcome> {
+fn quiet(core: &mut Core, memory: &mut Memory, bulk: &Bulk, limits: Bounds) -> Result<CoreCycle, Advance> {
     let at = core.quiet_before(limits.until)?;
     core.delay_until(at, |stalls| &mut stalls.kernel);
     if core.begin_copy() {
@@ -102,17 +102,17 @@ fn quiet(core: &mut Core, memory: &mut Memory, bulk: &Bulk, limits: Limits) -> R
 /// Page frames that the copier shares with its devices.
 pub fn frames(settings: &KernelSettings, cores: usize) -> usize {
     match settings.copier {
-        settings::Copier::Dma(dma) => dma::frames(&dma, cores),
-        settings::Copier::Loop | settings::Copier::Controller | settings::Copier::Engine(_) => 0,
+        settings::PageCopier::Dma(dma) => dma::frames(&dma, cores),
+        settings::PageCopier::Loop | settings::PageCopier::Controller | settings::PageCopier::Engine(_) => 0,
     }
 }
 
 /// The copier that the settings name, for a number of cores, with the frames that it shares with devices.
 pub fn copier(settings: &KernelSettings, cores: usize, frames: &[PhysicalAddress]) -> Box<dyn Copier> {
     match settings.copier {
-        settings::Copier::Loop => Box::new(LoopCopies::new(settings)),
-        settings::Copier::Controller => Box::new(ControllerCopies::new(settings, cores)),
-        settings::Copier::Dma(dma) => Box::new(DmaCopies::new(settings, dma, cores, frames)),
-        settings::Copier::Engine(engine) => Box::new(EngineCopies::new(settings, engine, cores)),
+        settings::PageCopier::Loop => Box::new(LoopCopies::new(settings)),
+        settings::PageCopier::Controller => Box::new(ControllerCopies::new(settings, cores)),
+        settings::PageCopier::Dma(dma) => Box::new(DmaCopies::new(settings, dma, cores, frames)),
+        settings::PageCopier::Engine(engine) => Box::new(EngineCopies::new(settings, engine, cores)),
     }
 }

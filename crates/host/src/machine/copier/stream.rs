@@ -5,7 +5,7 @@ use trace_io::program::{InstructionClass, Needs};
 
 use super::super::core::Work;
 use super::super::counters::Purpose;
-use super::super::memory::{Access, AccessKind, OnMiss, StoreData};
+use super::super::memory::{Access, LoadOrStore, OnMiss, StoreData};
 use super::super::settings::{CopyLoop, KernelSettings, LoopSettings, StringStores};
 
 /// Integer instructions of an iteration besides loads and stores: three additions, a comparison and a branch.
@@ -50,7 +50,7 @@ impl LoopStream {
         bytes.min(self.line_bytes - start.0 % self.line_bytes)
     }
 
-    fn access(&mut self, access: (PhysicalAddress, u64, AccessKind), class: InstructionClass, after: [u16; 2]) {
+    fn access(&mut self, access: (PhysicalAddress, u64, LoadOrStore), class: InstructionClass, after: [u16; 2]) {
         let ((address, bytes, kind), purpose) = (access, Purpose::KernelCopy);
         let access = Access { address, bytes, kind, purpose, on_miss: OnMiss::Allocate };
         self.works.push(Work::Instruction { access, needs: Needs { class, after } });
@@ -60,9 +60,9 @@ impl LoopStream {
     /// Loads a word.
     fn load(&mut self, class: InstructionClass, src: PhysicalAddress, bytes: u64) -> Loaded {
         let (first, part) = (self.count, self.part(src, bytes));
-        self.access((src, part, AccessKind::Load), class, [0; 2]);
+        self.access((src, part, LoadOrStore::Load), class, [0; 2]);
         if part < bytes {
-            self.access((PhysicalAddress(src.0 + part), bytes - part, AccessKind::Load), class, [0; 2]);
+            self.access((PhysicalAddress(src.0 + part), bytes - part, LoadOrStore::Load), class, [0; 2]);
         }
         Loaded { first, parts: self.count - first }
     }
@@ -73,7 +73,7 @@ impl LoopStream {
         class: InstructionClass,
         (dst, src, bytes): (PhysicalAddress, PhysicalAddress, u64),
         loaded: Loaded,
-        kind: impl Fn(StoreData) -> AccessKind,
+        kind: impl Fn(StoreData) -> LoadOrStore,
     ) {
         let mut at = 0;
         while at < bytes {
@@ -147,9 +147,9 @@ impl Strings {
             let is_line = to.0.is_multiple_of(self.line_bytes) && at + self.line_bytes <= bytes;
             if is_fast && is_line && self.settings.fast_string_stores == StringStores::NoFetch {
                 // The line takes its place with the first word; the next words find it.
-                stream.store(store, (to, from, self.line_bytes), loaded, AccessKind::WholeLine);
+                stream.store(store, (to, from, self.line_bytes), loaded, LoadOrStore::WholeLine);
             } else {
-                stream.store(store, (to, from, word), loaded, AccessKind::Store);
+                stream.store(store, (to, from, word), loaded, LoadOrStore::Store);
             }
             at += word;
         }
@@ -164,7 +164,7 @@ impl Strings {
         for at in (0..bytes).step_by(word as usize) {
             let (from, to) = (PhysicalAddress(src.0 + at), PhysicalAddress(dst.0 + at));
             let loaded = stream.load(load, from, word);
-            stream.store(store, (to, from, word), loaded, AccessKind::Store);
+            stream.store(store, (to, from, word), loaded, LoadOrStore::Store);
         }
         stream.works
     }
@@ -297,7 +297,7 @@ impl Body {
         }
         for (place, it) in loaded {
             let to = PhysicalAddress(dst.0 + place);
-            stream.store(store, (to, from(place), self.word), it, AccessKind::Store);
+            stream.store(store, (to, from(place), self.word), it, LoadOrStore::Store);
         }
     }
 
@@ -315,7 +315,7 @@ impl Body {
             }
             let last = *loads.last().expect("a line has words");
             let to = PhysicalAddress(dst.0 + line);
-            stream.store(InstructionClass::Store, (to, from, self.line_bytes), last, AccessKind::NonTemporal);
+            stream.store(InstructionClass::Store, (to, from, self.line_bytes), last, LoadOrStore::NonTemporal);
         }
     }
 }

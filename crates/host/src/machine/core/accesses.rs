@@ -6,10 +6,10 @@ use trace_io::program::{InstructionClass, Needs};
 use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
 use super::super::memory::{
-    Access, AccessKind, Away, LineSize, Lookup, Memory, OnMiss, Port, Response, StoreData, Ticket, Way,
+    Access, Away, LineSize, LoadOrStore, Lookup, Memory, OnMiss, Port, Response, StoreData, Ticket, Way,
 };
 use super::pipeline::Slot;
-use super::{Core, Limits, Outcome, Stall};
+use super::{Advance, Bounds, Core, Stall};
 
 /// Bytes of a program's load or store, unless the line ends before.
 const WORD: u64 = 8;
@@ -27,36 +27,36 @@ pub(super) enum Attempt {
     /// The access can dispatch in a slot, but the caches hold no data of the line.
     Away(Slot, Away),
     /// The access cannot dispatch yet.
-    Waits(Outcome),
+    Waits(Advance),
 }
 
 impl Core {
     /// The load or store of the program at a physical address, in lines of a size.
     pub fn program_access(&self, address: PhysicalAddress, is_store: bool, size: LineSize) -> Access {
-        let kind = if is_store { AccessKind::Store(StoreData::Tag) } else { AccessKind::Load };
+        let kind = if is_store { LoadOrStore::Store(StoreData::Tag) } else { LoadOrStore::Load };
         Access { address, bytes: word_bytes(address, size), kind, purpose: Purpose::Program, on_miss: self.on_miss }
     }
 
     /// Executes an access to a line.
-    pub fn access(&mut self, access: &Access, memory: &mut Memory, limits: Limits) -> Outcome {
+    pub fn access(&mut self, access: &Access, memory: &mut Memory, limits: Bounds) -> Advance {
         if !self.is_plain() {
-            let is_load = access.kind == AccessKind::Load;
+            let is_load = access.kind == LoadOrStore::Load;
             let class = if is_load { InstructionClass::Load } else { InstructionClass::Store };
             return self.issue(access, Needs::class(class), memory, limits);
         }
         self.access_plainly(access, memory, limits)
     }
 
-    fn access_plainly(&mut self, access: &Access, memory: &mut Memory, limits: Limits) -> Outcome {
-        let is_past = matches!(access.kind, AccessKind::NonTemporal(_));
+    fn access_plainly(&mut self, access: &Access, memory: &mut Memory, limits: Bounds) -> Advance {
+        let is_past = matches!(access.kind, LoadOrStore::NonTemporal(_));
         let (slot, away) = if is_past || memory.caches.are_hits_requests() {
-            let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
+            let Some(slot) = self.pipeline.next_slot() else { return Advance::Blocked };
             (slot, (!is_past).then(|| memory.caches.look_up(self.index, access)))
         } else {
             match self.hit::<false>(&mut memory.caches.port(self.index), access, limits) {
                 Attempt::Hit(way) => {
                     memory.check_access(self.index, access, way);
-                    return Outcome::Done;
+                    return Advance::Done;
                 }
                 Attempt::Away(slot, away) => (slot, Some(away)),
                 Attempt::Waits(outcome) => return outcome,
@@ -75,9 +75,9 @@ impl Core {
     /// # Errors
     /// The outcome of an attempt whose cycle is later.
     #[inline]
-    pub(super) fn cycle_before(&self, slot: Slot, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+    pub(super) fn cycle_before(&self, slot: Slot, until: CoreCycle) -> Result<CoreCycle, Advance> {
         let at = self.pipeline.cycle(slot);
-        if at < until { Ok(at) } else { Err(Outcome::Later(at)) }
+        if at < until { Ok(at) } else { Err(Advance::Later(at)) }
     }
 
     /// Executes an access if the caches hold the line, and the access can dispatch before the limit. The loop
@@ -87,16 +87,16 @@ impl Core {
         &mut self,
         port: &mut Port<'_>,
         access: &Access,
-        limits: Limits,
+        limits: Bounds,
     ) -> Attempt {
-        let Some(slot) = self.pipeline.next_slot() else { return Attempt::Waits(Outcome::Blocked) };
+        let Some(slot) = self.pipeline.next_slot() else { return Attempt::Waits(Advance::Blocked) };
         if slot >= limits.hit {
-            return Attempt::Waits(Outcome::Later(self.pipeline.cycle(slot)));
+            return Attempt::Waits(Advance::Later(self.pipeline.cycle(slot)));
         }
         match port.access::<false>(access) {
             Lookup::Hit { cycles, way } => {
                 self.counters.count_instructions(access.purpose, 1);
-                self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { cycles } else { 0 }));
+                self.pipeline.dispatch(slot, Some(if access.kind == LoadOrStore::Load { cycles } else { 0 }));
                 Attempt::Hit(way)
             }
             Lookup::Away(away) => Attempt::Away(slot, away),
@@ -110,12 +110,12 @@ impl Core {
         away: &Away,
         (slot, at): (Slot, CoreCycle),
         memory: &mut Memory,
-    ) -> Outcome {
+    ) -> Advance {
         let is_past = access.on_miss == OnMiss::Bypass && away.is_absent();
-        if is_past && let AccessKind::Store(_) = access.kind {
+        if is_past && let LoadOrStore::Store(_) = access.kind {
             return self.store_past(&access.whole_line(memory.line_size()), (slot, at), memory);
         }
-        let is_load = access.kind == AccessKind::Load;
+        let is_load = access.kind == LoadOrStore::Load;
         if let Some(stall) = self.lacks_entry(access, away, memory) {
             return self.stalls(stall);
         }
@@ -140,14 +140,14 @@ impl Core {
             }
         }
         self.counters.count_instructions(access.purpose, 1);
-        Outcome::Done
+        Advance::Done
     }
 
     /// Why a store whose line is not there cannot take an entry of the store buffer that it needs, or may need for the
     /// write-back of its victim.
     #[inline]
     pub(super) fn lacks_entry(&self, access: &Access, away: &Away, memory: &Memory) -> Option<Stall> {
-        let takes_entry = access.kind != AccessKind::Load && memory.caches.needs_entry(access, away);
+        let takes_entry = access.kind != LoadOrStore::Load && memory.caches.needs_entry(access, away);
         if !takes_entry || self.stores < self.settings.store_buffer {
             return None;
         }
@@ -166,7 +166,7 @@ impl Core {
 
     /// A store of a whole line that bypasses the caches, in a slot of a cycle.
     #[inline(never)]
-    fn store_past(&mut self, access: &Access, (slot, at): (Slot, CoreCycle), memory: &mut Memory) -> Outcome {
+    fn store_past(&mut self, access: &Access, (slot, at): (Slot, CoreCycle), memory: &mut Memory) -> Advance {
         if let Some(stall) = self.cannot_store_past(access, memory) {
             return self.stalls(stall);
         }
@@ -175,12 +175,12 @@ impl Core {
         self.stores += 1;
         self.pipeline.dispatch(slot, Some(0));
         self.counters.count_instructions(access.purpose, 1);
-        Outcome::Done
+        Advance::Done
     }
 
-    pub(super) fn stalls(&mut self, stall: Stall) -> Outcome {
+    pub(super) fn stalls(&mut self, stall: Stall) -> Advance {
         self.stall = Some(stall);
-        Outcome::Blocked
+        Advance::Blocked
     }
 
     /// Delivers the data of a requested line.

@@ -2,11 +2,11 @@
 
 use super::super::clock::CoreCycle;
 use super::pipeline::Slot;
-use super::{Core, Outcome, Stall};
+use super::{Advance, Core, Stall};
 
 impl Core {
     /// Takes an interrupt that arrived at a cycle, where an instruction could dispatch.
-    pub fn interrupt(&mut self, at: CoreCycle, cycles: u64) -> Outcome {
+    pub fn interrupt(&mut self, at: CoreCycle, cycles: u64) -> Advance {
         if self.has_slot() {
             self.pass_waits(self.pipeline.first_slot(at));
             self.delay_until(at, |stalls| &mut stalls.kernel);
@@ -23,12 +23,12 @@ impl Core {
     ///
     /// # Errors
     /// The outcome of an attempt to act; the core stalls until it is settled.
-    pub fn settled_before(&mut self, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+    pub fn settled_before(&mut self, until: CoreCycle) -> Result<CoreCycle, Advance> {
         if !self.is_settled() {
             return Err(self.stall_for_event());
         }
         let at = self.pipeline.cycle(Slot(self.position()));
-        if at < until { Ok(at) } else { Err(Outcome::Later(at)) }
+        if at < until { Ok(at) } else { Err(Advance::Later(at)) }
     }
 
     /// Goes on in the slot in which the latest instruction retires, if its cycle, which it returns, is before `until`.
@@ -36,11 +36,11 @@ impl Core {
     ///
     /// # Errors
     /// The outcome of an attempt to go on; the core stalls until the data are there.
-    pub fn go_on_after_retirement(&mut self, until: CoreCycle, cause: Stall) -> Result<CoreCycle, Outcome> {
+    pub fn go_on_after_retirement(&mut self, until: CoreCycle, cause: Stall) -> Result<CoreCycle, Advance> {
         let Some(slot) = self.pipeline.last_retirement() else { return Err(self.stall_for_event()) };
         let at = self.pipeline.cycle(slot);
         if at >= until {
-            return Err(Outcome::Later(at));
+            return Err(Advance::Later(at));
         }
         *cause.slots(&mut self.counters.stalls) += self.pipeline.delay_to(slot);
         Ok(at)

@@ -7,11 +7,11 @@ use trace_io::program::{InstructionClass, Needs};
 
 use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
-use super::super::memory::{Access, AccessKind, Executed, Lookup, Memory, OnMiss, Response, Ticket};
+use super::super::memory::{Access, Executed, LoadOrStore, Lookup, Memory, OnMiss, Response, Ticket};
 use super::super::settings::Order;
 use super::deferred::{DeferredAccess, DeferredInstruction, Operands};
 use super::pipeline::{EntryId, Pipeline, Slot};
-use super::{Core, Limits, Outcome, Stall};
+use super::{Advance, Bounds, Core, Stall};
 
 /// Loads and stores in the window, at most as many as the load/store queue has entries.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Dispatch {
 }
 
 /// Result of an access to the caches.
-enum Served {
+enum CacheAnswer {
     /// The access is done; its result is there in a slot.
     Done(Slot),
     /// The data of the load are awaited.
@@ -98,7 +98,7 @@ enum Served {
 impl Core {
     /// Dispatches instructions of a class without memory access before the limit, up to a boundary of the
     /// region; `count` is the number of those left.
-    pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Limits) -> Outcome {
+    pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Bounds) -> Advance {
         let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
         let end = *count - most.min(*count);
         let mut earlier = None;
@@ -120,11 +120,11 @@ impl Core {
                 break;
             }
         }
-        if *count == 0 { Outcome::Done } else { Outcome::Part }
+        if *count == 0 { Advance::Done } else { Advance::Part }
     }
 
     /// Executes an access to a line under the rules for classes, operands and pending copies.
-    pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, limits: Limits) -> Outcome {
+    pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, limits: Bounds) -> Advance {
         self.away = None;
         if let Some(at) = self.retry_at {
             self.end_stall(at);
@@ -143,34 +143,34 @@ impl Core {
         let Some(begin) = begin.filter(|_| is_now && !self.pending.touch(line) && !self.deferred.has_access_to(line))
         else {
             self.defer(access, needs.class, &dispatch, memory);
-            return Outcome::Done;
+            return Advance::Done;
         };
         let served = self.serve(access, needs.class, &mut None, begin, memory, limits.until);
         let latency = self.units.latency(needs.class);
         let (entry, result) = match served {
-            Served::Later => return self.dispatches_later(dispatch),
-            Served::Refused(stall) => return self.refused(&dispatch, needs.class, stall),
-            Served::Done(result) => {
+            CacheAnswer::Later => return self.dispatches_later(dispatch),
+            CacheAnswer::Refused(stall) => return self.refused(&dispatch, needs.class, stall),
+            CacheAnswer::Done(result) => {
                 (self.enter(needs.class, &dispatch, |it| it.dispatch_with_result(slot, result)), Some(result))
             }
-            Served::Awaits(ticket) => {
+            CacheAnswer::Awaits(ticket) => {
                 let entry = self.enter(needs.class, &dispatch, |it| it.dispatch_awaited(slot));
                 self.awaited.add(ticket, Some((entry, latency)));
                 (entry, None)
             }
         };
         self.pipeline.occupy(&mut self.units, needs.class, begin, slot);
-        if access.kind == AccessKind::Load {
+        if access.kind == LoadOrStore::Load {
             self.pipeline.block_on(entry, result);
         }
         self.record_advance(begin, result);
         self.counters.count_instructions(access.purpose, 1);
-        Outcome::Done
+        Advance::Done
     }
 
     /// When the next instruction dispatches, if that is before a limit.
-    fn next_dispatch(&mut self, needs: Needs, purpose: Purpose, limit: Slot) -> Result<Dispatch, Outcome> {
-        let Some(window) = self.pipeline.next_slot() else { return Err(Outcome::Blocked) };
+    fn next_dispatch(&mut self, needs: Needs, purpose: Purpose, limit: Slot) -> Result<Dispatch, Advance> {
+        let Some(window) = self.pipeline.next_slot() else { return Err(Advance::Blocked) };
         let mut queue = window;
         if needs.class.accesses_memory() {
             match self.queue.free(&self.pipeline, self.counters.dispatched()) {
@@ -258,9 +258,9 @@ impl Core {
     }
 
     /// Keeps what the next instruction waits for, until its dispatch or an interrupt.
-    fn dispatches_later(&mut self, dispatch: Dispatch) -> Outcome {
+    fn dispatches_later(&mut self, dispatch: Dispatch) -> Advance {
         self.waiting = Some(dispatch);
-        Outcome::Later(self.pipeline.cycle(dispatch.slot))
+        Advance::Later(self.pipeline.cycle(dispatch.slot))
     }
 
     /// Passes the slots before an interrupt in which the next instruction has waited for an entry of the load/store
@@ -278,7 +278,7 @@ impl Core {
     }
 
     /// Stalls before a dispatch. Slots in which the window was full count for the cause.
-    fn stalls_at(&mut self, dispatch: &Dispatch, stall: Stall) -> Outcome {
+    fn stalls_at(&mut self, dispatch: &Dispatch, stall: Stall) -> Advance {
         let Dispatch { next, window, queue, .. } = *dispatch;
         let stalls = &mut self.counters.stalls;
         *(if window < queue { &mut stalls.load_store_queue } else { stall.slots(stalls) }) += queue.0 - next.0;
@@ -288,13 +288,13 @@ impl Core {
 
     /// Stalls before the dispatch of an access that the caches refuse. In a later cycle in which an out-of-order
     /// core has no unit for the access, the instruction dispatches and begins after its dispatch.
-    fn refused(&mut self, dispatch: &Dispatch, class: InstructionClass, stall: Stall) -> Outcome {
+    fn refused(&mut self, dispatch: &Dispatch, class: InstructionClass, stall: Stall) -> Advance {
         let blocked = self.stalls_at(dispatch, stall);
         let CoreCycle(at) = self.pipeline.cycle(dispatch.slot);
         if self.settings.order == Order::OutOfOrder {
             self.retry_at = self.units.first_busy(class, at + 1).map(CoreCycle);
         }
-        self.retry_at.map_or(blocked, Outcome::Later)
+        self.retry_at.map_or(blocked, Advance::Later)
     }
 
     fn dispatch_compute(&mut self, class: InstructionClass, dispatch: &Dispatch) {
@@ -339,11 +339,11 @@ impl Core {
         slot: Slot,
         memory: &mut Memory,
         until: CoreCycle,
-    ) -> Served {
+    ) -> CacheAnswer {
         let (at, latency) = (self.pipeline.cycle(slot), self.units.latency(class));
-        let is_load = access.kind == AccessKind::Load;
+        let is_load = access.kind == LoadOrStore::Load;
         let stored = self.pipeline.plus(slot, latency.max(1));
-        if let AccessKind::NonTemporal(_) = access.kind {
+        if let LoadOrStore::NonTemporal(_) = access.kind {
             return self.serve_past(access, executed, (at, until), memory, stored);
         }
         // Where hits are requests, they are made in the order of all accesses.
@@ -355,34 +355,34 @@ impl Core {
         let away = match lookup {
             Lookup::Hit { cycles, way } => {
                 memory.perform(self.index, access, executed.take(), way);
-                return Served::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });
+                return CacheAnswer::Done(if is_load { self.pipeline.plus(slot, cycles + latency) } else { stored });
             }
             Lookup::Away(away) => away,
         };
         if at >= until {
-            return Served::Later;
+            return CacheAnswer::Later;
         }
         let is_past = access.on_miss == OnMiss::Bypass && away.is_absent();
-        if is_past && let AccessKind::Store(_) = access.kind {
+        if is_past && let LoadOrStore::Store(_) = access.kind {
             return self.serve_past(&access.whole_line(memory.line_size()), executed, (at, until), memory, stored);
         }
         if let Some(stall) = self.lacks_entry(access, &away, memory) {
-            return Served::Refused(stall);
+            return CacheAnswer::Refused(stall);
         }
         match memory.request(self.index, access, &away, at, executed) {
-            Response::LacksLine => Served::Refused(Stall::Mshr),
-            Response::LacksWriteEntry => Served::Refused(Stall::StoreBuffer),
-            Response::Done(cycles) if is_load => Served::Done(self.pipeline.plus(slot, cycles + latency)),
-            Response::Done(_) => Served::Done(stored),
+            Response::LacksLine => CacheAnswer::Refused(Stall::Mshr),
+            Response::LacksWriteEntry => CacheAnswer::Refused(Stall::StoreBuffer),
+            Response::Done(cycles) if is_load => CacheAnswer::Done(self.pipeline.plus(slot, cycles + latency)),
+            Response::Done(_) => CacheAnswer::Done(stored),
             Response::Evicts => {
                 self.stores += 1;
-                Served::Done(stored)
+                CacheAnswer::Done(stored)
             }
-            Response::Waits(ticket) if is_load => Served::Awaits(ticket),
+            Response::Waits(ticket) if is_load => CacheAnswer::Awaits(ticket),
             Response::Waits(ticket) => {
                 self.awaited.add(ticket, None);
                 self.stores += 1;
-                Served::Done(stored)
+                CacheAnswer::Done(stored)
             }
         }
     }
@@ -395,16 +395,16 @@ impl Core {
         (at, until): (CoreCycle, CoreCycle),
         memory: &mut Memory,
         stored: Slot,
-    ) -> Served {
+    ) -> CacheAnswer {
         if at >= until {
-            return Served::Later;
+            return CacheAnswer::Later;
         }
         if let Some(stall) = self.cannot_store_past(access, memory) {
-            return Served::Refused(stall);
+            return CacheAnswer::Refused(stall);
         }
         memory.store_past(self.index, access, at, executed).add_to(&mut self.counters.coherence);
         self.stores += 1;
-        Served::Done(stored)
+        CacheAnswer::Done(stored)
     }
 
     /// Attempts the deferred accesses of the first cycle that has any, if it is before a cycle; returns whether
@@ -430,17 +430,17 @@ impl Core {
         let (access, mut executed) = (deferred.access, deferred.executed.take());
         let slot = begin.max(self.pipeline.first_slot(at));
         match self.serve(&access, class, &mut executed, slot, memory, CoreCycle::NEVER) {
-            Served::Refused(_) => {
+            CacheAnswer::Refused(_) => {
                 let deferred = self.deferred.attempt(place, at).access.as_mut().expect("it is an access");
                 (deferred.executed, deferred.is_refused) = (executed, true);
                 return;
             }
-            Served::Later => unreachable!("no cycle is too late"),
-            Served::Awaits(ticket) => {
+            CacheAnswer::Later => unreachable!("no cycle is too late"),
+            CacheAnswer::Awaits(ticket) => {
                 self.awaited.add(ticket, Some((entry, self.units.latency(class))));
                 self.record_advance(slot, None);
             }
-            Served::Done(result) => {
+            CacheAnswer::Done(result) => {
                 self.pipeline.resolve(entry, result);
                 self.record_advance(slot, Some(result));
             }
@@ -473,12 +473,12 @@ impl Core {
     /// Limits under which no instruction dispatches in or after the cycle of the first deferred access, nor
     /// ahead of an event for which an instruction waits.
     #[cold]
-    pub(super) fn limits_beside_deferred(&self, Limits { run, hit, until }: Limits) -> Limits {
+    pub(super) fn limits_beside_deferred(&self, Bounds { run, hit, until }: Bounds) -> Bounds {
         let now = self.pipeline.first_slot(until);
         let (first, _) = self.deferred.first_access(&self.pipeline);
         let run = if self.deferred.awaits_event() { now } else { run };
         let hit = if self.deferred.awaits_event() || !self.pending.is_empty() { now } else { hit };
         let limit = if first == CoreCycle::NEVER { Slot(u64::MAX) } else { self.pipeline.first_slot(first) };
-        Limits { run: run.min(limit), hit: hit.min(limit), until: until.min(first) }
+        Bounds { run: run.min(limit), hit: hit.min(limit), until: until.min(first) }
     }
 }

@@ -38,7 +38,7 @@ use super::settings::CoreSettings;
 pub use self::pipeline::{EntryId, Pipeline, Slot};
 pub use self::steps::Pause;
 pub use self::translations::{Translations, within};
-pub use self::work::{Limits, Next, Outcome, Stall, Work};
+pub use self::work::{Advance, Bounds, NextAct, Stall, Work};
 
 /// A core and its program.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ pub struct Core {
     /// The end of the latest pending copy that was completed.
     copies_end: CoreCycle,
     /// When the core acts next.
-    pub next: Next,
+    pub next: NextAct,
 }
 
 impl Core {
@@ -138,7 +138,7 @@ impl Core {
             waiting: None,
             copy_from: None,
             copies_end: CoreCycle(0),
-            next: Next::Blocked,
+            next: NextAct::Blocked,
         }
     }
 
@@ -175,7 +175,7 @@ impl Core {
 
     /// Proceeds after an attempt to execute the first step, of which the rest may be left.
     #[inline]
-    pub fn proceed(&mut self, outcome: Outcome, rest: Step) {
+    pub fn proceed(&mut self, outcome: Advance, rest: Step) {
         if outcome.is_unfinished() {
             self.steps.replace(rest);
         } else {
@@ -205,8 +205,8 @@ impl Core {
     /// How far the core may act: instructions without memory access before `run`, hits before `hit`, and
     /// actions that affect others before `until`.
     #[inline]
-    pub fn limits(&self, run: CoreCycle, hit: CoreCycle, until: CoreCycle) -> Limits {
-        let limits = Limits { run: self.pipeline.first_slot(run), hit: self.pipeline.first_slot(hit), until };
+    pub fn limits(&self, run: CoreCycle, hit: CoreCycle, until: CoreCycle) -> Bounds {
+        let limits = Bounds { run: self.pipeline.first_slot(run), hit: self.pipeline.first_slot(hit), until };
         if self.deferred.is_empty() && self.pending.is_empty() { limits } else { self.limits_beside_deferred(limits) }
     }
 
@@ -223,11 +223,11 @@ impl Core {
     }
 
     /// When the core acts next, given when it next dispatches.
-    pub fn next_beside_deferred(&self, dispatch: Next) -> Next {
+    pub fn next_beside_deferred(&self, dispatch: NextAct) -> NextAct {
         match (self.deferred.first_access(&self.pipeline), dispatch) {
             ((CoreCycle::NEVER, _), next) => next,
-            ((at, _), Next::At(dispatch)) => Next::At(at.min(dispatch)),
-            ((at, _), Next::Blocked | Next::Ended) => Next::At(at),
+            ((at, _), NextAct::At(dispatch)) => NextAct::At(at.min(dispatch)),
+            ((at, _), NextAct::Blocked | NextAct::Ended) => NextAct::At(at),
         }
     }
 
@@ -257,7 +257,7 @@ impl Core {
     ///
     /// # Errors
     /// The outcome of an attempt to act; the core stalls if anything is in progress.
-    pub fn quiet_before(&mut self, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+    pub fn quiet_before(&mut self, until: CoreCycle) -> Result<CoreCycle, Advance> {
         self.at_rest_before(self.finished(), until)
     }
 
@@ -265,27 +265,27 @@ impl Core {
     ///
     /// # Errors
     /// As of [`Self::quiet_before`].
-    pub fn idle_before(&mut self, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+    pub fn idle_before(&mut self, until: CoreCycle) -> Result<CoreCycle, Advance> {
         self.at_rest_before(self.ended(), until)
     }
 
     /// Waits for an event before an action of the kernel or of a copier. Slots in which an in-order core awaits a load
     /// do not count.
-    pub const fn stall_for_event(&mut self) -> Outcome {
+    pub const fn stall_for_event(&mut self) -> Advance {
         if !self.pipeline.is_blocked() {
             self.stall = Some(Stall::Drain);
         }
-        Outcome::Blocked
+        Advance::Blocked
     }
 
-    fn at_rest_before(&mut self, finished: Option<CoreCycle>, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+    fn at_rest_before(&mut self, finished: Option<CoreCycle>, until: CoreCycle) -> Result<CoreCycle, Advance> {
         match finished.filter(|_| self.stores == 0) {
             Some(at) if at < until => {
                 self.quiet_at = self.counters.instructions;
                 self.queue.clear();
                 Ok(at)
             }
-            Some(at) => Err(Outcome::Later(at)),
+            Some(at) => Err(Advance::Later(at)),
             None => Err(self.stall_for_event()),
         }
     }
@@ -302,18 +302,18 @@ impl Core {
     }
 
     /// Dispatches nothing for some cycles of the kernel.
-    pub fn pause(&mut self, cycles: u64) -> Outcome {
+    pub fn pause(&mut self, cycles: u64) -> Advance {
         if cycles == 0 {
-            return Outcome::Done;
+            return Advance::Done;
         }
-        let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
+        let Some(slot) = self.pipeline.next_slot() else { return Advance::Blocked };
         let begin = self.pipeline.cycle(slot);
         let end = CoreCycle(begin.0 + cycles);
         if self.overlap.is_active() {
             self.overlap.advance(begin, end);
         }
         self.delay_until(end, |stalls| &mut stalls.kernel);
-        Outcome::Done
+        Advance::Done
     }
 
     /// Begins a copy or zeroing in the first slot in which the core could dispatch.
@@ -327,10 +327,10 @@ impl Core {
     }
 
     /// Ends the copy or zeroing in the first slot in which the core continues.
-    pub fn end_copy(&mut self) -> Outcome {
+    pub fn end_copy(&mut self) -> Advance {
         let from = self.copy_from.take().expect("it has begun");
         self.counters.copy_slots += self.position() - from;
-        Outcome::Done
+        Advance::Done
     }
 
     /// Waits for the end of a copy or zeroing.
@@ -345,15 +345,15 @@ impl Core {
     }
 
     /// Waits for a place in the queue of a device.
-    pub const fn stall_for_device(&mut self) -> Outcome {
+    pub const fn stall_for_device(&mut self) -> Advance {
         self.stall = Some(Stall::Device);
-        Outcome::Blocked
+        Advance::Blocked
     }
 
     /// Waits for packets.
-    pub const fn idle(&mut self) -> Outcome {
+    pub const fn idle(&mut self) -> Advance {
         self.stall = Some(Stall::Idle);
-        Outcome::Blocked
+        Advance::Blocked
     }
 
     /// Whether the core waits for packets.
@@ -380,7 +380,7 @@ impl Core {
     /// core can try again.
     pub fn wake(&mut self, at: CoreCycle) -> bool {
         // A core that attempts accesses at a known cycle may be stalled, too.
-        let acts = self.next != Next::Blocked && !self.is_deferring() && self.stall.is_none();
+        let acts = self.next != NextAct::Blocked && !self.is_deferring() && self.stall.is_none();
         if acts || self.stall == Some(Stall::Copier) {
             return false;
         }

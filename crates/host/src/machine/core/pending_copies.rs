@@ -7,7 +7,7 @@ use super::super::clock::CoreCycle;
 use super::super::counters::Purpose;
 use super::super::memory::{LineNumber, LineSize};
 use super::pipeline::EntryId;
-use super::{Core, Limits, Next, Outcome, Stall};
+use super::{Advance, Bounds, Core, NextAct, Stall};
 
 /// The table of pending copies of a core: it is empty without a copy engine.
 #[derive(Debug, Default)]
@@ -73,11 +73,11 @@ impl Core {
     ///
     /// # Errors
     /// The outcome of the attempt, if it cannot dispatch yet.
-    pub fn dispatch_awaited(&mut self, purpose: Purpose, limits: Limits) -> Result<(EntryId, CoreCycle), Outcome> {
-        let slot = self.pipeline.next_slot().ok_or(Outcome::Blocked)?;
+    pub fn dispatch_awaited(&mut self, purpose: Purpose, limits: Bounds) -> Result<(EntryId, CoreCycle), Advance> {
+        let slot = self.pipeline.next_slot().ok_or(Advance::Blocked)?;
         let at = self.pipeline.cycle(slot);
         if at >= limits.until {
-            return Err(Outcome::Later(at));
+            return Err(Advance::Later(at));
         }
         self.counters.count_instructions(purpose, 1);
         // Operands are not named across it.
@@ -91,7 +91,9 @@ impl Core {
     fn waits_for_retirement(&self) -> bool {
         match self.stall {
             Some(stall) => matches!(stall, Stall::Drain | Stall::LoadStoreQueue),
-            None => !self.pipeline.is_blocked() && (self.next == Next::Blocked || self.pipeline.next_slot().is_none()),
+            None => {
+                !self.pipeline.is_blocked() && (self.next == NextAct::Blocked || self.pipeline.next_slot().is_none())
+            }
         }
     }
 

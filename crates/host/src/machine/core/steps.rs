@@ -3,16 +3,16 @@
 use trace_io::program::{InstructionClass, Needs, Step};
 
 use super::super::counters::Purpose;
-use super::super::memory::{Access, AccessKind, Away, Memory, Port, StoreData};
+use super::super::memory::{Access, Away, LoadOrStore, Memory, Port, StoreData};
 use super::accesses::{Attempt, word_bytes};
 use super::pipeline::Slot;
-use super::{Core, Limits, Outcome};
+use super::{Advance, Bounds, Core};
 
 /// Why a core executes no further step alone.
 #[derive(Clone, Copy, Debug)]
 pub enum Pause {
     /// The first step waits, or is done.
-    Waits(Outcome),
+    Waits(Advance),
     /// The first step is another one, or its page is not known, or there is none.
     Step,
 }
@@ -35,7 +35,7 @@ impl Core {
     /// Executes steps up to the first one that waits, that is after a boundary of the region, or that is
     /// neither instructions without memory access nor an access whose page is known.
     #[inline]
-    pub fn run(&mut self, memory: &mut Memory, limits: Limits) -> Pause {
+    pub fn run(&mut self, memory: &mut Memory, limits: Bounds) -> Pause {
         if !self.is_plain() {
             return Pause::Step;
         }
@@ -65,26 +65,26 @@ impl Core {
 
     /// Executes steps as [`Self::run`] does, up to an access to a line of which the caches hold no data.
     #[inline(never)]
-    fn run_steps(&mut self, port: &mut Port<'_>, limits: Limits) -> End {
+    fn run_steps(&mut self, port: &mut Port<'_>, limits: Bounds) -> End {
         self.away = None;
         while let Some(step) = self.steps.first() {
             if self.counters.instructions >= self.boundary {
-                return End::Pause(Pause::Waits(Outcome::Part));
+                return End::Pause(Pause::Waits(Advance::Part));
             }
             let (address, kind) = match step {
                 Step::Compute { mut instructions } => {
                     match self.run_plain::<true>(&mut instructions, Purpose::Program, limits) {
-                        Outcome::Done => self.steps.advance(),
-                        Outcome::Part => self.steps.replace(Step::Compute { instructions }),
+                        Advance::Done => self.steps.advance(),
+                        Advance::Part => self.steps.replace(Step::Compute { instructions }),
                         waits => return End::Pause(Pause::Waits(waits)),
                     }
                     continue;
                 }
-                Step::Load { address } => (address, AccessKind::Load),
-                Step::Store { address } => (address, AccessKind::Store(StoreData::Tag)),
+                Step::Load { address } => (address, LoadOrStore::Load),
+                Step::Store { address } => (address, LoadOrStore::Store(StoreData::Tag)),
                 _ => return End::Pause(Pause::Step),
             };
-            let Some(address) = self.translations.find(address, kind != AccessKind::Load) else {
+            let Some(address) = self.translations.find(address, kind != LoadOrStore::Load) else {
                 return End::Pause(Pause::Step);
             };
             // The number of bytes matters to requests.
@@ -103,21 +103,21 @@ impl Core {
     }
 
     /// Repeats the access of [`Core::away`], if there is one and the caches still lack its line.
-    fn retry(&self, port: &Port<'_>, limits: Limits) -> Option<End> {
+    fn retry(&self, port: &Port<'_>, limits: Bounds) -> Option<End> {
         if !port.is_still_away(&self.away?.away) {
             return None;
         }
         Some(match self.pipeline.next_slot() {
             Some(slot) if slot < limits.hit => End::Away(slot),
-            Some(slot) => End::Pause(Pause::Waits(Outcome::Later(self.pipeline.cycle(slot)))),
-            None => End::Pause(Pause::Waits(Outcome::Blocked)),
+            Some(slot) => End::Pause(Pause::Waits(Advance::Later(self.pipeline.cycle(slot)))),
+            None => End::Pause(Pause::Waits(Advance::Blocked)),
         })
     }
 
     /// Dispatches instructions without memory access before the limit, up to a boundary of the region;
     /// `count` is the number of those left.
     #[inline]
-    pub fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, limits: Limits) -> Outcome {
+    pub fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, limits: Bounds) -> Advance {
         // One by one, where an interrupt may come between two of them.
         if self.is_integer_plain && !self.overlap.is_active() && self.interrupts_due == 0 {
             self.run_plain::<false>(count, purpose, limits)
@@ -133,11 +133,11 @@ impl Core {
         &mut self,
         count: &mut u64,
         purpose: Purpose,
-        Limits { run: limit, .. }: Limits,
-    ) -> Outcome {
-        let Some(slot) = self.pipeline.next_slot() else { return Outcome::Blocked };
+        Bounds { run: limit, .. }: Bounds,
+    ) -> Advance {
+        let Some(slot) = self.pipeline.next_slot() else { return Advance::Blocked };
         if slot >= limit {
-            return Outcome::Later(self.pipeline.cycle(slot));
+            return Advance::Later(self.pipeline.cycle(slot));
         }
         let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
         let mut some = most.min(*count);
@@ -148,6 +148,6 @@ impl Core {
         let done = self.pipeline.run(some);
         self.counters.count_instructions(purpose, done);
         *count -= done;
-        if *count == 0 { Outcome::Done } else { Outcome::Part }
+        if *count == 0 { Advance::Done } else { Advance::Part }
     }
 }

@@ -64,9 +64,9 @@ pub enum Work {
     },
 }
 
-/// Result of an attempt to execute work.
+/// Outcome of an attempt to execute work: how far the work advances.
 #[derive(Clone, Copy, Debug)]
-pub enum Outcome {
+pub enum Advance {
     /// The work is executed.
     Done,
     /// A part is done, or work has been added that precedes the rest.
@@ -81,16 +81,16 @@ pub enum Outcome {
     Ended,
 }
 
-impl Outcome {
+impl Advance {
     /// Whether work is left to do.
     pub const fn is_unfinished(self) -> bool {
-        matches!(self, Outcome::Part | Outcome::Later(_) | Outcome::Blocked)
+        matches!(self, Advance::Part | Advance::Later(_) | Advance::Blocked)
     }
 }
 
 /// How far a core may act.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct Bounds {
     /// Instructions without memory access may dispatch before this slot.
     pub run: Slot,
     /// Accesses to lines of its last-level cache may dispatch before this slot.
@@ -101,7 +101,7 @@ pub struct Limits {
 
 /// When a core acts next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextAct {
     /// In a cycle.
     At(CoreCycle),
     /// After a completion.

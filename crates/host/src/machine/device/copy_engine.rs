@@ -24,18 +24,18 @@ pub(super) struct CopyEngine {
     settings: EngineSettings,
     device: usize,
     /// Copies, of which the first is in progress.
-    copies: VecDeque<Copy>,
+    copies: VecDeque<EngineCopy>,
 }
 
 /// A copy.
 #[derive(Debug)]
-struct Copy {
+struct EngineCopy {
     id: CopyId,
     core: usize,
     transfer: Transfer,
 }
 
-impl Copy {
+impl EngineCopy {
     /// The message of its end.
     const fn completed(&self) -> Message {
         let Transfer { counts, channel_bytes, .. } = self.transfer;
@@ -80,7 +80,7 @@ impl Device for CopyEngine {
                 snoops = Snoops::Known(entered);
             }
             let requester = Requester { core, device: Some(self.device) };
-            self.copies.push_back(Copy {
+            self.copies.push_back(EngineCopy {
                 id,
                 core,
                 transfer: Transfer::new(requester, bulk, memory.line_size(), snoops),

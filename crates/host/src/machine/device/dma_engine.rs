@@ -27,12 +27,12 @@ pub(super) struct DmaEngine {
     device: usize,
     route: Route,
     completion: DmaCompletion,
-    channels: Vec<Channel>,
+    channels: Vec<DmaChannel>,
 }
 
 /// A channel.
 #[derive(Debug, Default)]
-struct Channel {
+struct DmaChannel {
     /// Descriptors that no doorbell has announced.
     described: Vec<Descriptor>,
     /// Descriptors, of which the first is in progress.
@@ -63,14 +63,14 @@ enum DescriptorPhase {
 impl DmaEngine {
     pub(super) fn new(device: usize, settings: DmaSettings) -> DmaEngine {
         let DmaSettings { is_in_dram, buffer_lines, completion, channels, .. } = settings;
-        let channels = (0..channels).map(|_| Channel::default()).collect();
+        let channels = (0..channels).map(|_| DmaChannel::default()).collect();
         DmaEngine { device, route: Route { is_in_dram, buffer_lines }, completion, channels }
     }
 
     /// Proceeds with the first descriptor of a channel as far as possible at a cycle.
     fn proceed(&mut self, channel: usize, at: CoreCycle, memory: &mut Memory) {
         let (device, route) = (self.device, self.route);
-        let Channel { queue, step, counts, .. } = &mut self.channels[channel];
+        let DmaChannel { queue, step, counts, .. } = &mut self.channels[channel];
         let Some(&descriptor) = queue.front() else { return };
         let requester = Requester { core: descriptor.core, device: Some(device) };
         match step {
@@ -114,7 +114,7 @@ impl DmaEngine {
     /// Ends the copy of a channel at a cycle.
     fn copied(&mut self, channel: usize, at: CoreCycle, memory: &mut Memory) {
         let device = self.device;
-        let Channel { queue, step, counts, moved_bytes, .. } = &mut self.channels[channel];
+        let DmaChannel { queue, step, counts, moved_bytes, .. } = &mut self.channels[channel];
         let DescriptorPhase::Copy(transfer) = std::mem::take(step) else { unreachable!("a copy is in progress") };
         *counts += transfer.counts;
         *moved_bytes += transfer.channel_bytes;
@@ -133,7 +133,7 @@ impl DmaEngine {
 
     /// The status line of a core is in memory at a cycle.
     fn status_written(&mut self, channel: usize, at: CoreCycle, memory: &mut Memory) {
-        let Channel { step, counts, .. } = &mut self.channels[channel];
+        let DmaChannel { step, counts, .. } = &mut self.channels[channel];
         let DescriptorPhase::Status { descriptor, .. } = std::mem::take(step) else { unreachable!("it was written") };
         let (core, status) = (descriptor.core, descriptor.status);
         // The core drops a line in flight when its data are there.
@@ -153,7 +153,7 @@ impl DmaEngine {
 
     /// Lets a core see the end of its descriptors at a cycle.
     fn report(&mut self, channel: usize, descriptor: &Descriptor, at: CoreCycle, memory: &mut Memory) {
-        let Channel { counts, moved_bytes, .. } = &mut self.channels[channel];
+        let DmaChannel { counts, moved_bytes, .. } = &mut self.channels[channel];
         let (own, core) = (Agent::Device(self.device), Agent::Core(descriptor.core));
         let (counts, channel_bytes) = (std::mem::take(counts), std::mem::take(moved_bytes));
         let written = Message::StatusWritten { id: descriptor.id, counts, channel_bytes };
@@ -169,7 +169,7 @@ impl Device for DmaEngine {
         match message {
             Message::Described { channel, descriptor } => self.channels[channel].described.push(descriptor),
             Message::Doorbell { channel, core } => {
-                let Channel { described, queue, .. } = &mut self.channels[channel];
+                let DmaChannel { described, queue, .. } = &mut self.channels[channel];
                 queue.extend(described.extract_if(.., |descriptor| descriptor.core == core));
                 self.proceed(channel, at, memory);
             }

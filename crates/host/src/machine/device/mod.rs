@@ -18,7 +18,7 @@ use self::network_adapter::NetworkAdapter;
 use super::clock::CoreCycle;
 use super::interconnect::Message;
 use super::memory::Memory;
-use super::settings::{Copier, MachineSettings};
+use super::settings::{MachineSettings, PageCopier};
 
 /// A device.
 pub trait Device: Debug {
@@ -40,17 +40,17 @@ pub trait Device: Debug {
 /// The number of the network adapter, after that of the copier's device.
 pub const fn network_adapter(settings: &MachineSettings) -> usize {
     match settings.kernel.copier {
-        Copier::Engine(_) | Copier::Dma(_) => 1,
-        Copier::Loop | Copier::Controller => 0,
+        PageCopier::Engine(_) | PageCopier::Dma(_) => 1,
+        PageCopier::Loop | PageCopier::Controller => 0,
     }
 }
 
 /// The devices of a machine with a number of cores, by number.
 pub fn devices(settings: &MachineSettings, cores: usize) -> Vec<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = match settings.kernel.copier {
-        Copier::Engine(engine) => vec![Box::new(CopyEngine::new(0, engine))],
-        Copier::Dma(dma) => vec![Box::new(DmaEngine::new(0, dma))],
-        Copier::Loop | Copier::Controller => Vec::new(),
+        PageCopier::Engine(engine) => vec![Box::new(CopyEngine::new(0, engine))],
+        PageCopier::Dma(dma) => vec![Box::new(DmaEngine::new(0, dma))],
+        PageCopier::Loop | PageCopier::Controller => Vec::new(),
     };
     if let Some(network) = settings.network {
         devices.push(Box::new(NetworkAdapter::new(devices.len(), network, cores)));

@@ -24,7 +24,7 @@ pub(super) struct NetworkAdapter {
     device: usize,
     cores: usize,
     queues: Vec<Queue>,
-    ports: Vec<Port>,
+    ports: Vec<NetworkPort>,
     /// Whether packets arrive.
     has_begun: bool,
     /// Packets that were accepted.
@@ -78,7 +78,7 @@ impl Writing {
 
 /// A port.
 #[derive(Debug, Default)]
-struct Port {
+struct NetworkPort {
     /// Packets that arrived.
     arrived: u64,
     /// The cycle from which the link's time counts, and the packets that had arrived by then.
@@ -112,7 +112,7 @@ impl NetworkAdapter {
             device,
             cores,
             queues: (0..settings.queues).map(|_| Queue::default()).collect(),
-            ports: (0..settings.ports).map(|_| Port::default()).collect(),
+            ports: (0..settings.ports).map(|_| NetworkPort::default()).collect(),
             has_begun: false,
             accepted: 0,
         }
@@ -150,7 +150,7 @@ impl NetworkAdapter {
     /// Accepts the request of a client, whose packets arrive after those before.
     fn request(&mut self, port: usize, at: CoreCycle, memory: &mut Memory) {
         let NetworkSettings { packets, burst, .. } = self.settings;
-        let Port { arrived, requested, counts_from, .. } = &mut self.ports[port];
+        let NetworkPort { arrived, requested, counts_from, .. } = &mut self.ports[port];
         let was_idle = arrived == requested;
         *requested = packets.min(*requested + burst);
         if was_idle {
@@ -162,7 +162,7 @@ impl NetworkAdapter {
     /// Sends itself the arrival of the next packet of a port, if there is one.
     fn expect(&self, port: usize, memory: &mut Memory) {
         let NetworkSettings { header_bytes, payload_bytes, .. } = self.settings;
-        let Port { arrived, requested, counts_from: (from, before), .. } = self.ports[port];
+        let NetworkPort { arrived, requested, counts_from: (from, before), .. } = self.ports[port];
         if arrived < requested {
             let at = from.0 + self.settings.link_cycles(arrived + 1 - before, header_bytes + payload_bytes);
             let message = Message::Network(NetworkMessage::Arrived { port });

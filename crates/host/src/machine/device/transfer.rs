@@ -106,7 +106,7 @@ impl LineRead {
 
 /// A part of a line of the destination.
 #[derive(Debug)]
-struct Write {
+struct LinePart {
     src: PhysicalAddress,
     dst: PhysicalAddress,
     bytes: u64,
@@ -126,7 +126,7 @@ pub(super) struct Transfer {
     /// Lines of the source, in the order in which they are read.
     reads: Vec<LineRead>,
     /// Parts of lines of the destination, in the order in which they are written.
-    writes: Vec<Write>,
+    writes: Vec<LinePart>,
     /// Lines that were requested.
     requested: usize,
     /// Parts that were written.
@@ -159,7 +159,7 @@ impl Transfer {
                 found.map_or(reads.len() - 1, |place| near + place)
             });
             let reads = (indices[0].min(indices[1]), indices[0].max(indices[1]));
-            writes.push(Write { src, dst, bytes, reads, snooped: CoreCycle(0) });
+            writes.push(LinePart { src, dst, bytes, reads, snooped: CoreCycle(0) });
         }
         Transfer {
             requester,
@@ -230,7 +230,7 @@ impl Transfer {
     }
 
     /// Bytes of a part, where contents are modeled.
-    fn payload(&self, write: &Write) -> Option<Arc<[u8]>> {
+    fn payload(&self, write: &LinePart) -> Option<Arc<[u8]>> {
         let (first, last) = write.reads;
         let mut bytes = Vec::with_capacity(write.bytes as usize);
         for address in (write.src.0..write.src.0 + write.bytes).map(PhysicalAddress) {

@@ -5,16 +5,16 @@ use dram_spec::{Operation, PhysicalAddress};
 
 use super::super::clock::CoreCycle;
 use super::super::settings::BusSettings;
-use super::requests::{Outgoing, Requests};
+use super::requests::{Outgoing, OutgoingRequests};
 
 /// A bus. Its phases begin with clocks of the bus.
 #[derive(Debug)]
 pub(super) struct Bus {
     settings: BusSettings,
     /// Requests that have not been on the bus.
-    pub(super) leaving: Requests,
+    pub(super) leaving: OutgoingRequests,
     /// Requests between the bus and the controller.
-    arriving: Requests,
+    arriving: OutgoingRequests,
     lanes: Lanes,
 }
 
@@ -35,7 +35,7 @@ fn occupy(lane: &mut CoreCycle, from: CoreCycle, clocks: u64, clock: u64) -> Cor
 
 impl Bus {
     pub(super) fn new(settings: BusSettings) -> Bus {
-        Bus { settings, leaving: Requests::new(), arriving: Requests::new(), lanes: Lanes::default() }
+        Bus { settings, leaving: OutgoingRequests::new(), arriving: OutgoingRequests::new(), lanes: Lanes::default() }
     }
 
     const fn data_clocks(&self, bytes: u64) -> u64 {
@@ -74,7 +74,7 @@ impl Bus {
     }
 
     /// The requests behind the bus, among them all that have arrived by `now`.
-    pub(super) fn arrived(&mut self, now: CoreCycle) -> &mut Requests {
+    pub(super) fn arrived(&mut self, now: CoreCycle) -> &mut OutgoingRequests {
         if self.arriving.front().is_none() && self.first_arrival() <= now {
             self.advance(self.leaving.first());
         }
@@ -127,7 +127,7 @@ impl Bus {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::requests::Holds;
+    use super::super::requests::HeldEntry;
     use super::*;
 
     /// A bus of 32 bytes per clock of 15 core cycles; 20 cycles to the controller, 30 back, 60 for a snoop.
@@ -146,7 +146,7 @@ mod tests {
         let (address, bytes) = (PhysicalAddress(64 * number), 64);
         let operation = if is_write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } };
         let payload: Option<Arc<[u8]>> = None;
-        Outgoing { at: CoreCycle(at), number, operation, payload, core: 0, device: None, holds: Holds::Nothing }
+        Outgoing { at: CoreCycle(at), number, operation, payload, core: 0, device: None, holds: HeldEntry::Nothing }
     }
 
     /// The read leaves at 1: address 15 to 30. The write leaves at 2: address 30 to 45, data 45 to 75. The

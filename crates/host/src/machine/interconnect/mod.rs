@@ -16,20 +16,20 @@ use memctrl::Completion;
 
 use self::bus::Bus;
 use self::deliveries::Deliveries;
-use self::requests::Requests;
+use self::requests::OutgoingRequests;
 use super::clock::CoreCycle;
 use super::settings::BusSettings;
 
 pub use self::deliveries::Delivery;
 pub use self::message::{Agent, Descriptor, Message, NetworkMessage, PostedBuffer};
-pub use self::requests::{Holds, Outgoing, Requester};
+pub use self::requests::{HeldEntry, Outgoing, Requester};
 
 /// Requests, data and messages on their way.
 #[derive(Debug)]
 pub struct Interconnect {
     bus: Option<Bus>,
     /// Requests that cross no bus.
-    direct: Requests,
+    direct: OutgoingRequests,
     deliveries: Deliveries,
     /// Requests made so far.
     made: u64,
@@ -38,7 +38,7 @@ pub struct Interconnect {
 impl Interconnect {
     /// Nothing is on its way.
     pub fn new(bus: Option<BusSettings>) -> Interconnect {
-        Interconnect { bus: bus.map(Bus::new), direct: Requests::new(), deliveries: Deliveries::new(), made: 0 }
+        Interconnect { bus: bus.map(Bus::new), direct: OutgoingRequests::new(), deliveries: Deliveries::new(), made: 0 }
     }
 
     /// Sends a request to the controller, which leaves at a cycle; returns its number.
@@ -48,7 +48,7 @@ impl Interconnect {
         leaves: CoreCycle,
         operation: Operation,
         payload: Option<Arc<[u8]>>,
-        holds: Holds,
+        holds: HeldEntry,
     ) -> u64 {
         let number = self.made;
         self.made += 1;

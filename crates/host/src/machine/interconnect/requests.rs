@@ -39,12 +39,12 @@ pub struct Outgoing {
     /// The device of its [`Requester`].
     pub device: Option<u16>,
     /// The entry that it occupies.
-    pub holds: Holds,
+    pub holds: HeldEntry,
 }
 
 /// Entry of its core that a request occupies until the controller accepts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum HeldEntry {
     /// None.
     Nothing,
     /// An entry of the store buffer.
@@ -57,16 +57,16 @@ pub enum Holds {
 
 /// Requests by cycle; those of a cycle keep the order in which they were added.
 #[derive(Debug)]
-pub(super) struct Requests {
+pub(super) struct OutgoingRequests {
     queue: VecDeque<Outgoing>,
     /// Cycle of the first request; [`CoreCycle::NEVER`] without requests.
     first: CoreCycle,
 }
 
-impl Requests {
+impl OutgoingRequests {
     /// No requests.
-    pub(super) const fn new() -> Requests {
-        Requests { queue: VecDeque::new(), first: CoreCycle::NEVER }
+    pub(super) const fn new() -> OutgoingRequests {
+        OutgoingRequests { queue: VecDeque::new(), first: CoreCycle::NEVER }
     }
 
     /// Adds a request.
@@ -107,7 +107,7 @@ impl Requests {
     ) -> Option<Outgoing> {
         let is_write_back = |outgoing: &Outgoing| {
             let is_of_core =
-                outgoing.device.is_none() && matches!(outgoing.holds, Holds::Nothing | Holds::EntryOfVictim);
+                outgoing.device.is_none() && matches!(outgoing.holds, HeldEntry::Nothing | HeldEntry::EntryOfVictim);
             let is_later = after.is_none_or(|after| outgoing.at > after);
             is_of_core && is_later && outgoing.operation == Operation::Write { address, bytes }
         };

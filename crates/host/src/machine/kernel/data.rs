@@ -7,9 +7,9 @@ use os_alloc_sim::{Fault, Frame, MemoryOperation, PageSize, ProcessId};
 use rustc_hash::FxHashMap;
 
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Outcome, Work};
+use super::super::core::{Advance, Core, Work};
 use super::super::counters::Purpose;
-use super::super::memory::{Access, AccessKind, LineSize, Memory, OnMiss, StoreData};
+use super::super::memory::{Access, LineSize, LoadOrStore, Memory, OnMiss, StoreData};
 use super::{Kernel, ProgramFault};
 
 /// An array of the kernel.
@@ -147,18 +147,18 @@ impl Kernel {
 
     /// Gives a core the time of the next page of an event, and a load and a store of each datum of the
     /// page: of its first line, if it is larger than a line.
-    pub fn next_page(&mut self, core: &mut Core, size: LineSize, (pages, cycles, data): (u64, u64, u64)) -> Outcome {
+    pub fn next_page(&mut self, core: &mut Core, size: LineSize, (pages, cycles, data): (u64, u64, u64)) -> Advance {
         if pages > 1 {
             core.add(Work::Pages { pages: pages - 1, cycles, data });
         }
         for (address, bytes) in self.data[core.index()].drain(..data as usize).rev() {
-            for kind in [AccessKind::Store(StoreData::Tag), AccessKind::Load] {
+            for kind in [LoadOrStore::Store(StoreData::Tag), LoadOrStore::Load] {
                 let (purpose, on_miss) = (Purpose::KernelData, OnMiss::Allocate);
                 let bytes = bytes.min(size.bytes());
                 core.add(Work::Access(Access { address, bytes, kind, purpose, on_miss }));
             }
         }
         core.add(Work::Time(cycles));
-        Outcome::Done
+        Advance::Done
     }
 }

@@ -22,7 +22,7 @@ use self::network::Network;
 use self::processes::Processes;
 use super::bulk::Bulk;
 use super::clock::CoreCycle;
-use super::core::{Core, Outcome, Work, within};
+use super::core::{Advance, Core, Work, within};
 use super::memory::Memory;
 use super::settings::{KernelSettings, MachineSettings};
 use crate::defects::{is_executed, stored_to};
@@ -102,7 +102,7 @@ impl Kernel {
         memory: &mut Memory,
         (address, is_store): (PhysicalAddress, bool),
         until: CoreCycle,
-    ) -> Result<Outcome, ProgramFault> {
+    ) -> Result<Advance, ProgramFault> {
         let at = match core.quiet_before(until) {
             Ok(at) => at,
             Err(outcome) => return Ok(outcome),
@@ -124,7 +124,7 @@ impl Kernel {
             core.add(Work::Copy(bulk(&operation)));
         }
         self.add_pages(core, memory, &event, self.settings.fault_cycles, at)?;
-        Ok(Outcome::Part)
+        Ok(Advance::Part)
     }
 
     /// Whether a copy that is not complete reads or writes frames of the copy units of a range.
@@ -147,9 +147,9 @@ impl Kernel {
     }
 
     /// The first cycle in which a request can be executed.
-    fn earliest(&self, core: &mut Core, memory: &Memory, step: Step, until: CoreCycle) -> Result<CoreCycle, Outcome> {
+    fn earliest(&self, core: &mut Core, memory: &Memory, step: Step, until: CoreCycle) -> Result<CoreCycle, Advance> {
         match step {
-            Step::Map { .. } | Step::Share { .. } | Step::Present { .. } => core.next_cycle().ok_or(Outcome::Blocked),
+            Step::Map { .. } | Step::Share { .. } | Step::Present { .. } => core.next_cycle().ok_or(Advance::Blocked),
             // The copies of other frames go on.
             Step::Renew { page: address, bytes, .. }
             | Step::Unmap { address, bytes }
@@ -173,10 +173,10 @@ impl Kernel {
         memory: &mut Memory,
         step: Step,
         until: CoreCycle,
-    ) -> Result<Outcome, ProgramFault> {
+    ) -> Result<Advance, ProgramFault> {
         let at = match self.earliest(core, memory, step, until) {
             Ok(at) if at < until => at,
-            Ok(at) => return Ok(Outcome::Later(at)),
+            Ok(at) => return Ok(Advance::Later(at)),
             Err(outcome) => return Ok(outcome),
         };
         core.delay_until(at, |stalls| &mut stalls.kernel);
@@ -222,7 +222,7 @@ impl Kernel {
             | Step::Zero { .. }
             | Step::Device(_) => unreachable!("no request to the kernel"),
         }
-        Ok(Outcome::Done)
+        Ok(Advance::Done)
     }
 
     /// Executes the next part of a `memcopy` or `meminit` of the program, which lies in one copy unit of
@@ -235,7 +235,7 @@ impl Kernel {
         virtual_bulk: &mut Bulk,
         work: impl Fn(Bulk, bool) -> Work,
         until: CoreCycle,
-    ) -> Result<Outcome, ProgramFault> {
+    ) -> Result<Advance, ProgramFault> {
         // The frames of a unit are consecutive, and become present and writable together.
         let next = virtual_bulk.next_part(self.processes.pages_per_unit() * FRAME_BYTES);
         if next.bytes > FRAME_BYTES {
@@ -259,11 +259,11 @@ impl Kernel {
         match rest {
             None => {
                 core.count_copy();
-                Ok(Outcome::Done)
+                Ok(Advance::Done)
             }
             Some(rest) => {
                 *virtual_bulk = rest;
-                Ok(Outcome::Part)
+                Ok(Advance::Part)
             }
         }
     }

@@ -7,7 +7,7 @@ use dram_spec::address::FRAME_BYTES;
 use trace_io::program::DeviceStep;
 
 use super::super::clock::CoreCycle;
-use super::super::core::{Core, Outcome};
+use super::super::core::{Advance, Core};
 use super::super::interconnect::{Agent, Message, NetworkMessage, PostedBuffer};
 use super::super::memory::Memory;
 use super::super::packet::{Buffer, Packet};
@@ -45,7 +45,7 @@ impl Network {
     }
 
     /// Takes the packets that have arrived at a cycle; without packets the core idles until an interrupt.
-    fn take(&mut self, core: &mut Core, memory: &mut Memory, at: CoreCycle) -> Outcome {
+    fn take(&mut self, core: &mut Core, memory: &mut Memory, at: CoreCycle) -> Advance {
         let inbox = &mut self.cores[core.index()];
         let may_go_on = if inbox.packets.is_empty() { inbox.is_over } else { !inbox.is_enabled };
         if !inbox.is_interrupted && !may_go_on {
@@ -65,7 +65,7 @@ impl Network {
         core.counters.network.packets += inbox.packets.len() as u64;
         let packets: Vec<Packet> = inbox.packets.drain(..).collect();
         core.receive(&packets);
-        Outcome::Done
+        Advance::Done
     }
 }
 
@@ -78,7 +78,7 @@ impl Kernel {
         memory: &mut Memory,
         step: DeviceStep,
         until: CoreCycle,
-    ) -> Result<Outcome, ProgramFault> {
+    ) -> Result<Advance, ProgramFault> {
         let at = match core.quiet_before(until) {
             Ok(at) => at,
             Err(outcome) => return Ok(outcome),
@@ -110,7 +110,7 @@ impl Kernel {
         buffer: Buffer,
         at: CoreCycle,
         until: CoreCycle,
-    ) -> Result<Outcome, ProgramFault> {
+    ) -> Result<Advance, ProgramFault> {
         let index = core.index();
         let NetworkSettings { header_bytes, payload_bytes, ring, queues, .. } =
             self.network.as_ref().ok_or(ProgramFault::NoAdapter)?.settings;
@@ -134,7 +134,7 @@ impl Kernel {
         let buffer = PostedBuffer { buffer, header, payload, owner };
         let message = Message::Network(NetworkMessage::Posted { queue: index, buffer });
         memory.interconnect.post(Agent::Core(index), network.adapter, message, at);
-        Ok(Outcome::Done)
+        Ok(Advance::Done)
     }
 
     fn send(
@@ -145,7 +145,7 @@ impl Kernel {
         (address, bytes): (PhysicalAddress, u64),
         at: CoreCycle,
         until: CoreCycle,
-    ) -> Result<Outcome, ProgramFault> {
+    ) -> Result<Advance, ProgramFault> {
         require_one_page(address, bytes)?;
         let Some(physical) = self.translate(core, address, false)? else {
             return self.page_fault(core, memory, (address, false), until);
@@ -159,7 +159,7 @@ impl Kernel {
         *sending += 1;
         let send = NetworkMessage::Send { port, core: core.index(), address: physical, bytes };
         memory.interconnect.post(Agent::Core(core.index()), network.adapter, Message::Network(send), at);
-        Ok(Outcome::Done)
+        Ok(Advance::Done)
     }
 
     /// Receives a message of the adapter for a core; returns whether a core may go on.

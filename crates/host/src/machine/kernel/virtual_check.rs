@@ -7,7 +7,7 @@ use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 
 use super::super::bulk::Bulk;
-use super::super::memory::{Access, AccessKind, Memory, OnMiss};
+use super::super::memory::{Access, LoadOrStore, Memory, OnMiss};
 use super::Kernel;
 use super::processes::is_of_kernel;
 use crate::virtual_memory::Owner;
@@ -16,7 +16,7 @@ impl Kernel {
     /// Checks a load of the program that was executed at a virtual address, or applies a store.
     #[cold]
     pub fn executed(&self, core: usize, memory: &mut Memory, address: PhysicalAddress, access: &Access) {
-        let is_store = access.kind != AccessKind::Load;
+        let is_store = access.kind != LoadOrStore::Load;
         // A store past the cache writes its whole line.
         let (address, physical, bytes) = if is_store && access.on_miss == OnMiss::Bypass {
             let size = memory.line_size();

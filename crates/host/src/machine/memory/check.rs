@@ -7,7 +7,7 @@ use dram_spec::PhysicalAddress;
 use os_alloc_sim::Frame;
 use rowclone::Operation;
 
-use super::super::cache::{Access, AccessKind, LineSize, OnMiss, StoreData, Ticket};
+use super::super::cache::{Access, LineSize, LoadOrStore, OnMiss, StoreData, Ticket};
 use crate::flat_memory::FlatMemory;
 use crate::virtual_memory::{Owner, ProcessMemories};
 
@@ -129,8 +129,8 @@ impl CoherenceCheck {
     fn execute(&mut self, access: &Access) -> Executed {
         let Access { address, bytes, .. } = *access;
         let (bytes, is_store) = match access.kind {
-            AccessKind::Load => (self.expected(address, bytes), false),
-            AccessKind::Store(data) | AccessKind::WholeLine(data) | AccessKind::NonTemporal(data) => {
+            LoadOrStore::Load => (self.expected(address, bytes), false),
+            LoadOrStore::Store(data) | LoadOrStore::WholeLine(data) | LoadOrStore::NonTemporal(data) => {
                 (self.store(address, bytes, data), true)
             }
         };

@@ -6,11 +6,11 @@ use dram_spec::{Mechanism, Operation, PhysicalAddress};
 use memctrl::Completion;
 
 use super::super::cache::{
-    Access, AccessKind, DirtyData, LineNumber, LineRequest, LineRequestKind, OnMiss, Scope, StoreData,
+    Access, DirtyData, LineNumber, LineRequest, LineRequestKind, LoadOrStore, OnMiss, Scope, StoreData,
 };
 use super::super::clock::CoreCycle;
 use super::super::counters::{CoherenceCounts, Purpose};
-use super::super::interconnect::{Agent, Holds, Message, Outgoing, Requester};
+use super::super::interconnect::{Agent, HeldEntry, Message, Outgoing, Requester};
 use super::super::settings::InjectionSettings;
 use super::Memory;
 use crate::defects::{Planted, is_planted};
@@ -58,12 +58,12 @@ impl Memory {
         operation: Operation,
         payload: Option<Arc<[u8]>>,
     ) -> u64 {
-        self.interconnect.send(requester, leaves, operation, payload, Holds::Nothing)
+        self.interconnect.send(requester, leaves, operation, payload, HeldEntry::Nothing)
     }
 
     /// Executes a store of a device for the check; returns the bytes that it writes, where contents are modeled.
     pub fn device_store(&mut self, address: PhysicalAddress, bytes: u64) -> Option<Arc<[u8]>> {
-        let (kind, purpose) = (AccessKind::Store(StoreData::Tag), Purpose::KernelData);
+        let (kind, purpose) = (LoadOrStore::Store(StoreData::Tag), Purpose::KernelData);
         let access = Access { address, bytes, kind, purpose, on_miss: OnMiss::Bypass };
         self.check.as_mut().map(|check| check.store_past(&access, None))
     }
@@ -212,7 +212,7 @@ impl Memory {
     ) -> CoreCycle {
         for Outgoing { operation, payload, core, holds, .. } in write_backs {
             at = self.interconnect.passed(self.line_size().bytes(), at);
-            let core = if holds == Holds::Nothing { requester.core } else { core.into() };
+            let core = if holds == HeldEntry::Nothing { requester.core } else { core.into() };
             self.interconnect.send(Requester { core, ..requester }, at, operation, payload, holds);
         }
         at
@@ -225,8 +225,8 @@ impl Memory {
         self.caches.take_requests(|LineRequest { requester: core, address, bytes, kind }| {
             let (data, holds) = match kind {
                 LineRequestKind::Read => unreachable!("a snoop reads nothing"),
-                LineRequestKind::WriteBack(data) | LineRequestKind::Write(data) => (data, Holds::Nothing),
-                LineRequestKind::LastOfEntry(data) => (data, Holds::WriteEntry),
+                LineRequestKind::WriteBack(data) | LineRequestKind::Write(data) => (data, HeldEntry::Nothing),
+                LineRequestKind::LastOfEntry(data) => (data, HeldEntry::WriteEntry),
             };
             at = interconnect.passed(bytes, at);
             let requester = Requester { core, ..requester };

@@ -13,14 +13,14 @@ use super::bulk::Bulk;
 use super::cache::{Answer, Arrival, Caches, DirtyData, Lack, LineRequest, LineRequestKind};
 use super::clock::CoreCycle;
 use super::counters::Purpose;
-use super::interconnect::{Agent, Holds, Interconnect, Message, Requester};
+use super::interconnect::{Agent, HeldEntry, Interconnect, Message, Requester};
 use super::settings::MachineSettings;
 use crate::defects::{Planted, is_planted};
 use crate::flat_memory::FlatMemory;
 
 // The interface of the caches, as far as requesters use it.
 pub use super::cache::{
-    Access, AccessKind, Away, Invalidated, Lacking, LineNumber, LineSize, Lookup, OnMiss, Port, Scope, StoreData,
+    Access, Away, Invalidated, Lacking, LineNumber, LineSize, LoadOrStore, Lookup, OnMiss, Port, Scope, StoreData,
     Ticket, Way,
 };
 
@@ -125,7 +125,7 @@ impl Memory {
             }
             Answer::Stored(way) => {
                 self.perform(core, access, executed.take(), way);
-                if self.send_all(leaves, Holds::EntryOfVictim) { Response::Evicts } else { Response::Done(0) }
+                if self.send_all(leaves, HeldEntry::EntryOfVictim) { Response::Evicts } else { Response::Done(0) }
             }
             Answer::Past => {
                 if let Some(check) = &mut self.check {
@@ -178,7 +178,7 @@ impl Memory {
             leaves,
             Operation::Write { address, bytes },
             payload,
-            Holds::StoreEntry,
+            HeldEntry::StoreEntry,
         );
         invalidated
     }
@@ -192,23 +192,25 @@ impl Memory {
     #[inline]
     pub fn send(&mut self, leaves: CoreCycle) {
         if self.caches.has_requests() {
-            self.send_all(leaves, Holds::Nothing);
+            self.send_all(leaves, HeldEntry::Nothing);
         }
     }
 
     /// Sends the requests that the caches have made; returns whether a write-back occupies an entry of
     /// the store buffer.
     #[inline(never)]
-    fn send_all(&mut self, leaves: CoreCycle, of_write_back: Holds) -> bool {
+    fn send_all(&mut self, leaves: CoreCycle, of_write_back: HeldEntry) -> bool {
         let (interconnect, mut takes_entry) = (&mut self.interconnect, false);
         self.caches.take_requests(|LineRequest { requester, address, bytes, kind }| {
             let (operation, payload, holds) = match kind {
-                LineRequestKind::Read => (Operation::Read { address, bytes }, None, Holds::Nothing),
+                LineRequestKind::Read => (Operation::Read { address, bytes }, None, HeldEntry::Nothing),
                 LineRequestKind::WriteBack(data) => (Operation::Write { address, bytes }, data, of_write_back),
-                LineRequestKind::Write(data) => (Operation::Write { address, bytes }, data, Holds::Nothing),
-                LineRequestKind::LastOfEntry(data) => (Operation::Write { address, bytes }, data, Holds::WriteEntry),
+                LineRequestKind::Write(data) => (Operation::Write { address, bytes }, data, HeldEntry::Nothing),
+                LineRequestKind::LastOfEntry(data) => {
+                    (Operation::Write { address, bytes }, data, HeldEntry::WriteEntry)
+                }
             };
-            takes_entry |= holds == Holds::EntryOfVictim;
+            takes_entry |= holds == HeldEntry::EntryOfVictim;
             interconnect.send(Requester::core(requester), leaves, operation, payload, holds);
         });
         takes_entry
@@ -217,7 +219,7 @@ impl Memory {
     /// Sends a copy or zeroing to the controller, which leaves at a cycle.
     pub fn copy(&mut self, core: usize, operation: Operation, leaves: CoreCycle) {
         self.apply(&operation);
-        self.interconnect.send(Requester::core(core), leaves, operation, None, Holds::Nothing);
+        self.interconnect.send(Requester::core(core), leaves, operation, None, HeldEntry::Nothing);
     }
 
     /// Executes a copy or zeroing for the check alone.

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace_io::LineError;
 use trace_io::program::Step;
 use trace_io::recording::{
-    Access, BlockEntries, BlockEntry, Detail, Event, Metadata, ObjectAddress, Reader, Routine, Word,
+    BlockEntries, BlockEntry, Detail, Event, MemoryAccess, Metadata, ObjectAddress, Reader, Routine, Word,
 };
 
 use self::contents::{ContentsCheck, WordPlace};
@@ -224,10 +224,10 @@ impl<R: Read> RecordedProgram<R> {
 
     /// Compares an access with the bytes that were written.
     #[inline]
-    fn compare(&mut self, access: &Access) {
+    fn compare(&mut self, access: &MemoryAccess) {
         let Some(check) = &mut self.check else { return };
         let (block, _, process) = self.block;
-        let store = Access { is_store: true, instructions: 0, ..*access };
+        let store = MemoryAccess { is_store: true, instructions: 0, ..*access };
         let is_modified = self.words.get(self.next_word).is_some_and(|&word| word == Word::Access(store).bits());
         let place = WordPlace { block, process, word: self.next_word - 1, is_modified };
         let bytes = access.bytes() as usize;
@@ -247,7 +247,7 @@ impl<R: Read> RecordedProgram<R> {
     }
 
     /// Executes a load or store: a step per line.
-    fn access(&mut self, access: &Access) {
+    fn access(&mut self, access: &MemoryAccess) {
         let own = u64::from(access.instructions.min(1));
         self.compute(u64::from(access.instructions) - own);
         self.enter();

@@ -33,12 +33,12 @@ pub struct TraceProgram<R: Read> {
     /// Steps before the next piece.
     pending: VecDeque<Step>,
     /// The rest of a copy or fill.
-    rest: Option<Bulk>,
+    rest: Option<BulkRest>,
 }
 
 /// A copy, or a fill with a value, that has at least 1 byte left.
 #[derive(Clone, Copy, Debug)]
-struct Bulk {
+struct BulkRest {
     src: Option<PhysicalAddress>,
     dst: PhysicalAddress,
     value: u8,
@@ -94,8 +94,8 @@ impl<R: Read> TraceProgram<R> {
                 }
             }
             Event::Write { address, bytes } => lines(address, bytes).for_each(|address| self.access(address, true)),
-            Event::Copy { dst, src, bytes, .. } => self.rest = Some(Bulk { src: Some(src), dst, value: 0, bytes }),
-            Event::Fill { dst, value, bytes, .. } => self.rest = Some(Bulk { src: None, dst, value, bytes }),
+            Event::Copy { dst, src, bytes, .. } => self.rest = Some(BulkRest { src: Some(src), dst, value: 0, bytes }),
+            Event::Fill { dst, value, bytes, .. } => self.rest = Some(BulkRest { src: None, dst, value, bytes }),
             Event::Located { .. } | Event::Os(_) => return Err(no_instructions(self.format())),
         }
         Ok(())
@@ -114,7 +114,7 @@ impl<R: Read> TraceProgram<R> {
 
     /// Appends the steps of the part of a copy or fill in one copy unit of the destination: the first
     /// one or, if the destination begins within the source, the last one; returns the rest.
-    fn unit_of(&mut self, bulk: Bulk) -> Option<Bulk> {
+    fn unit_of(&mut self, bulk: BulkRest) -> Option<BulkRest> {
         let is_last = bulk.src.is_some_and(|src| is_backward(src, bulk.dst, bulk.bytes));
         let room = if is_last {
             bulk.dst.0.wrapping_add(bulk.bytes - 1) % self.unit + 1
@@ -141,7 +141,7 @@ impl<R: Read> TraceProgram<R> {
             None => self.store_each_word(dst, bytes),
         }
         let from = |address: PhysicalAddress| PhysicalAddress(address.0 + rest);
-        (left > 0).then(|| Bulk { src: bulk.src.map(from), dst: from(bulk.dst), bytes: left, ..bulk })
+        (left > 0).then(|| BulkRest { src: bulk.src.map(from), dst: from(bulk.dst), bytes: left, ..bulk })
     }
 
     fn store_each_word(&mut self, dst: PhysicalAddress, bytes: u64) {

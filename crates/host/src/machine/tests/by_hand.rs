@@ -89,7 +89,7 @@ fn a_run_lasts_until_the_end_of_its_last_copy() {
     let steps = [Step::Map { address: line(0), bytes: 65_536 }, Step::Filled { address: line(0), bytes: 65_536 }];
     let run = |last: &[Step]| {
         let mut base = settings();
-        base.kernel.copier = Copier::Controller;
+        base.kernel.copier = PageCopier::Controller;
         play(base, &[&steps, last].concat()).outcome.cores[0].cycles
     };
     assert_eq!((run(&[]), run(&[Step::Exit])), (CoreCycle(0), CoreCycle(16 * 80)));
@@ -231,7 +231,7 @@ fn a_fork_a_fault_and_an_exit_use_the_data_of_their_pages() {
     ];
     let mut base = settings();
     base.last_level.bytes = 1 << 16;
-    base.kernel.copier = Copier::Controller;
+    base.kernel.copier = PageCopier::Controller;
     for (entry, descriptor, accesses, misses) in
         [(8, 64, 2 * (9 + 3 + 6), 2 + 4), (8, 0, 2 * (6 + 1 + 3), 2), (0, 16, 2 * (3 + 2 + 3), 2), (0, 0, 0, 0)]
     {
@@ -319,7 +319,7 @@ fn a_store_recorded_behind_the_last_level_and_deferred_changes_its_bytes() {
 fn a_copy_on_write_in_dram_writes_dirty_source_lines_back() {
     let mut base = settings();
     base.last_level.bytes = 1 << 16;
-    base.kernel.copier = Copier::Controller;
+    base.kernel.copier = PageCopier::Controller;
     let steps = after_begin([Step::Fork { child: 2 }, Step::Run { process: 2 }, store(1), Step::Exit]);
     let played = play(base, &steps);
     let kinds: String = listed(&played).iter().map(|(kind, _)| *kind).collect();
@@ -341,7 +341,7 @@ fn a_copy_on_write_in_dram_writes_dirty_source_lines_back() {
 fn zero_lines_inserted_spare_the_first_misses() {
     let mut base = settings();
     base.last_level.bytes = 1 << 16;
-    base.kernel.copier = Copier::Controller;
+    base.kernel.copier = PageCopier::Controller;
     let steps: Vec<Step> = [Step::Map { address: line(0), bytes: 4096 }].into_iter().chain((0..64).map(load)).collect();
     let plain = play(base, &steps).outcome.cores[0].counters;
     base.kernel.inserts_zero_lines = true;

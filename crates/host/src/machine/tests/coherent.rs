@@ -62,12 +62,12 @@ fn program_with(seed: u64, steps: u64, length_of: impl Fn(u64) -> u64) -> Vec<St
 /// All ways to copy, with the policy of the controller; loops of instructions last.
 pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
     let base = KernelSettings::default();
-    let in_dram = KernelSettings { copier: Copier::Controller, ..base };
+    let in_dram = KernelSettings { copier: PageCopier::Controller, ..base };
     let modes = [EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async];
     let engines = [(false, BASELINE), (true, ROWCLONE)].into_iter().flat_map(|(is_in_dram, policy)| {
         modes.map(|mode| {
             let engine = EngineSettings { buffer_lines: 3, ..EngineSettings::new(mode, is_in_dram) };
-            (KernelSettings { copier: Copier::Engine(engine), copier_min_bytes: Some(100), ..base }, policy)
+            (KernelSettings { copier: PageCopier::Engine(engine), copier_min_bytes: Some(100), ..base }, policy)
         })
     });
     let completions = [DmaCompletion::Polling, DmaCompletion::Interrupt];
@@ -81,7 +81,7 @@ pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
                 pinned_pages: 2 * 2 * 2,
                 ..DmaSettings::new(completion, is_in_dram)
             };
-            (KernelSettings { copier: Copier::Dma(dma), copier_min_bytes: Some(100), ..base }, policy)
+            (KernelSettings { copier: PageCopier::Dma(dma), copier_min_bytes: Some(100), ..base }, policy)
         })
     });
     let others: [(KernelSettings, &'static dyn CopyPolicy); 7] = [
@@ -316,7 +316,7 @@ fn lines_replaced_by_copies_in_a_shared_cache_leave_before_they_are_zeroed() {
 }
 
 /// A device that skips a snoop, or completes a copy before its writes, is found by a load.
-fn each_step_of_a_device_is_needed(copier: Copier, is_in_dram: bool) {
+fn each_step_of_a_device_is_needed(copier: PageCopier, is_in_dram: bool) {
     let last_level = CacheShape::new(1 << 16, 16, 12);
     let kernel = KernelSettings { copier, ..KernelSettings::default() };
     let settings = MachineSettings { last_level, kernel, ..settings() };
@@ -337,7 +337,7 @@ fn each_step_of_a_device_is_needed(copier: Copier, is_in_dram: bool) {
 #[test]
 fn each_step_of_an_engine_is_needed() {
     for (mode, is_in_dram) in [(EngineMode::SyncFifo, false), (EngineMode::Async, false), (EngineMode::Async, true)] {
-        each_step_of_a_device_is_needed(Copier::Engine(EngineSettings::new(mode, is_in_dram)), is_in_dram);
+        each_step_of_a_device_is_needed(PageCopier::Engine(EngineSettings::new(mode, is_in_dram)), is_in_dram);
     }
 }
 
@@ -345,7 +345,7 @@ fn each_step_of_an_engine_is_needed() {
 fn each_step_of_a_dma_engine_is_needed() {
     for is_in_dram in [false, true] {
         let dma = DmaSettings::new(DmaCompletion::Polling, is_in_dram);
-        each_step_of_a_device_is_needed(Copier::Dma(dma), is_in_dram);
+        each_step_of_a_device_is_needed(PageCopier::Dma(dma), is_in_dram);
     }
 }
 
@@ -365,7 +365,7 @@ fn the_pending_copy_table_is_needed() {
     };
     for mode in [EngineMode::SyncFifo, EngineMode::SyncCpuFirst, EngineMode::Async] {
         let kernel = KernelSettings {
-            copier: Copier::Engine(EngineSettings { buffer_lines: 2, ..EngineSettings::new(mode, false) }),
+            copier: PageCopier::Engine(EngineSettings { buffer_lines: 2, ..EngineSettings::new(mode, false) }),
             ..KernelSettings::default()
         };
         // No window is full before the load.
@@ -393,7 +393,7 @@ fn a_load_of_a_line_that_a_device_writes_is_an_error() {
     program.push(Step::Device(DeviceStep::Begin { dst, src, bytes: 4096 }));
     program.extend((0..64).map(load));
     let dma = DmaSettings::new(DmaCompletion::Polling, true);
-    let kernel = KernelSettings { copier: Copier::Dma(dma), ..KernelSettings::default() };
+    let kernel = KernelSettings { copier: PageCopier::Dma(dma), ..KernelSettings::default() };
     let message =
         try_play(MachineSettings { kernel, ..settings() }, &[program], ROWCLONE, None).unwrap_err().to_string();
     assert!(
@@ -407,7 +407,7 @@ fn a_load_of_a_line_that_a_device_writes_is_an_error() {
 fn a_lost_completion_of_a_dma_engine_is_an_error() {
     for completion in [DmaCompletion::Polling, DmaCompletion::Interrupt] {
         let dma = DmaSettings { timeout_cycles: 1 << 17, ..DmaSettings::new(completion, false) };
-        let kernel = KernelSettings { copier: Copier::Dma(dma), ..KernelSettings::default() };
+        let kernel = KernelSettings { copier: PageCopier::Dma(dma), ..KernelSettings::default() };
         PLANTED.set(Some(Planted::LostCompletion));
         let played = try_play(MachineSettings { kernel, ..settings() }, &[program(1, 60)], ROWCLONE, None);
         PLANTED.set(None);
@@ -425,9 +425,9 @@ fn a_lost_completion_of_a_dma_engine_is_an_error() {
 fn a_lost_completion_ends_the_run_of_all_cores() {
     let polling = DmaSettings { timeout_cycles: 1 << 12, ..DmaSettings::new(DmaCompletion::Polling, false) };
     let interrupt = DmaSettings::new(DmaCompletion::Interrupt, false);
-    let engine = |mode| Copier::Engine(EngineSettings::new(mode, false));
+    let engine = |mode| PageCopier::Engine(EngineSettings::new(mode, false));
     for copier in
-        [Copier::Dma(polling), Copier::Dma(interrupt), engine(EngineMode::SyncFifo), engine(EngineMode::Async)]
+        [PageCopier::Dma(polling), PageCopier::Dma(interrupt), engine(EngineMode::SyncFifo), engine(EngineMode::Async)]
     {
         let kernel = KernelSettings { copier, ..KernelSettings::default() };
         let compute = || Ok(Box::new(Steps([Step::Compute { instructions: 1_000 }].into_iter())) as Box<dyn Program>);
@@ -448,7 +448,7 @@ fn a_lost_completion_ends_the_run_of_all_cores() {
 /// The end of a copy that is lost ends the run, with the copy in the message.
 #[test]
 fn a_lost_completion_is_an_error() {
-    let copier = Copier::Engine(EngineSettings::new(EngineMode::Async, false));
+    let copier = PageCopier::Engine(EngineSettings::new(EngineMode::Async, false));
     let settings = MachineSettings { kernel: KernelSettings { copier, ..KernelSettings::default() }, ..settings() };
     PLANTED.set(Some(Planted::LostCompletion));
     let played = try_play(settings, &[program(1, 60)], ROWCLONE, None);
@@ -476,7 +476,7 @@ fn each_step_of_coherence_is_needed() {
         };
         let last_level = CacheShape { store_miss, prefetcher, ..last_level };
         let kernel = KernelSettings {
-            copier: Copier::Controller,
+            copier: PageCopier::Controller,
             inserts_zero_lines: defect == Planted::NoZeroing,
             ..KernelSettings::default()
         };
@@ -495,7 +495,8 @@ fn each_step_of_coherence_is_needed() {
 fn a_device_acts_behind_the_stores_that_its_message_follows() {
     for seed in [13_884_786_487_814_356_009_u64, 16_968_791_929_700_866_609, 1_663_341_875_487_337_577] {
         let programs: Vec<_> = (0..3).map(|core| program(seed ^ core, 60)).collect();
-        for (kernel, policy) in kernels().into_iter().filter(|(kernel, _)| matches!(kernel.copier, Copier::Dma(_))) {
+        for (kernel, policy) in kernels().into_iter().filter(|(kernel, _)| matches!(kernel.copier, PageCopier::Dma(_)))
+        {
             assert_eq!(wrong(&any_caches(seed, kernel), &programs, policy), None, "{seed}");
         }
     }

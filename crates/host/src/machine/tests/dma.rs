@@ -8,7 +8,7 @@ use super::*;
 
 fn with(dma: DmaSettings) -> MachineSettings {
     let last_level = CacheShape { bytes: 8192, ..settings().last_level };
-    let kernel = KernelSettings { copier: Copier::Dma(dma), ..settings().kernel };
+    let kernel = KernelSettings { copier: PageCopier::Dma(dma), ..settings().kernel };
     MachineSettings { last_level, kernel, ..settings() }
 }
 

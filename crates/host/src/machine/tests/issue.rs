@@ -249,11 +249,11 @@ fn an_awaited_instruction_blocks_retirement_and_no_dispatch() {
         let all = core.limits(CoreCycle(1 << 20), CoreCycle(1 << 20), CoreCycle(1 << 20));
         let (entry, _) = core.dispatch_awaited(Purpose::Program, all).unwrap();
         let mut left = 1_000;
-        assert!(matches!(core.run_instructions(&mut left, Purpose::Program, all), Outcome::Part));
+        assert!(matches!(core.run_instructions(&mut left, Purpose::Program, all), Advance::Part));
         assert_eq!((left, core.finished()), (1_000 - 127, None));
-        assert!(matches!(core.dispatch_awaited(Purpose::Program, all), Err(Outcome::Blocked)));
+        assert!(matches!(core.dispatch_awaited(Purpose::Program, all), Err(Advance::Blocked)));
         core.complete(entry, CoreCycle(500));
-        assert!(matches!(core.run_instructions(&mut left, Purpose::Program, all), Outcome::Done));
+        assert!(matches!(core.run_instructions(&mut left, Purpose::Program, all), Advance::Done));
         // It retires in slot 1500, and its entry is used in slot 1503, by the first of 873 instructions.
         assert_eq!(core.position(), 1503 + 873);
         assert_eq!(core.finished(), Some(CoreCycle((1500_u64 + 1001).div_ceil(3))));

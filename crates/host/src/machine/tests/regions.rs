@@ -84,9 +84,9 @@ fn repeated_programs_see_no_line_of_an_earlier_user() {
     let programs = [program(6, &[]), program(10, &[&filled[..], &[Step::Load { address: at(65) }]].concat())];
     let region = Region { warm_up: 10, instructions: Some(400) };
     for (copier, copy_loop) in [
-        (Copier::Loop, CopyLoop::Cached),
-        (Copier::Loop, CopyLoop::NonTemporal),
-        (Copier::Controller, CopyLoop::Cached),
+        (PageCopier::Loop, CopyLoop::Cached),
+        (PageCopier::Loop, CopyLoop::NonTemporal),
+        (PageCopier::Controller, CopyLoop::Cached),
     ] {
         for sharing in [Sharing::Private, Sharing::Shared] {
             let mut settings = MachineSettings { sharing, ..settings() };

@@ -50,7 +50,7 @@ pub(super) fn played(
     let mut settings = settings();
     settings.allocator.copy_unit = copy_unit;
     settings.last_level = CacheShape::new(1 << 14, 4, 12);
-    settings.kernel.copier = if policy == BASELINE { Copier::Loop } else { Copier::Controller };
+    settings.kernel.copier = if policy == BASELINE { PageCopier::Loop } else { PageCopier::Controller };
     let contents = Contents::new(1, map.clone());
     let machine = Machine::new(settings, Region::default(), vec![program], &map, Some(contents.clone())).unwrap();
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::WriteDrain;
 use crate::access::AccessKind;
-use crate::channel::Access;
+use crate::channel::LineAccess;
 use crate::policy::scheduler::{BankAccesses, Fcfs, Scheduler};
 use crate::queues::{Queues, Rows};
 
@@ -68,7 +68,7 @@ proptest! {
                 queues.take_entry(kind, Cycle(now));
                 let (arrival, address) = (Cycle(now), PhysicalAddress(0));
                 let bank = bank(number);
-                let access = Access { id, arrival, address, slot: 0, kind, source, bank, row, column, filter: 0 };
+                let access = LineAccess { id, arrival, address, slot: 0, kind, source, bank, row, column, filter: 0 };
                 queues.queue(&access, Cycle(now));
                 *if kind == AccessKind::Read { &mut banks[number].0 } else { &mut banks[number].1 } += 1;
             }

@@ -9,13 +9,13 @@ use dram_spec::{
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
-use rowclone::{CopyStep, FPM, Line, PSM, PSM2, Run, RunWrite, Thread as Steps};
+use rowclone::{CopyStep, CopyThread as Steps, FPM, Line, PSM, PSM2, Run, RunWrite};
 
-use super::{ColumnContender, Port, RowStepDone};
+use super::{ColumnContender, CopyPort, RowStepDone};
 use crate::access::Stamp;
 use crate::copy::CopyProgram;
 use crate::copy::DataGate;
-use crate::copy::thread::{Phase, Thread};
+use crate::copy::thread::{RunningThread, ThreadPhase};
 use model::{Model, World, update};
 
 /// Two ranks of two banks.
@@ -48,7 +48,7 @@ fn program((kind, rank, swapped): (Mechanism, u8, bool)) -> Vec<CopyStep> {
 }
 
 /// The next column command of a thread, and from when on its data allows it.
-fn column_step(thread: &Thread) -> Option<(Command, Cycle)> {
+fn column_step(thread: &RunningThread) -> Option<(Command, Cycle)> {
     Some((thread.next_column()?.command, thread.data_from()?))
 }
 
@@ -87,7 +87,7 @@ fn arb_turn() -> impl Strategy<Value = Turn> {
 
 /// The port, its model, and the state of the channel for both.
 struct Pair {
-    port: Port,
+    port: CopyPort,
     models: Vec<Model>,
     world: World,
     now: Cycle,
@@ -96,7 +96,7 @@ struct Pair {
 
 impl Pair {
     fn new(term: Option<Cycles>, now: Cycle) -> Pair {
-        let port = Port::new(term);
+        let port = CopyPort::new(term);
         Pair { port, models: Vec::new(), world: World::default(), now, dispatched: 0 }
     }
 
@@ -109,7 +109,7 @@ impl Pair {
     }
 
     /// The thread at a position in the order of dispatch.
-    fn thread(&self, place: usize) -> &Thread {
+    fn thread(&self, place: usize) -> &RunningThread {
         self.port.thread(self.slot(place))
     }
 
@@ -153,7 +153,7 @@ impl Pair {
             is_alone: true,
         };
         let thread = Steps { channel: Channel(0), steps };
-        self.port.push(Thread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, self.now));
+        self.port.push(RunningThread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
     }
 
@@ -165,7 +165,7 @@ impl Pair {
             assert_eq!(thread.phase(), model.phase, "{model:#?}");
             assert_eq!((thread.held(), thread.remaining()), (model.held, model.remaining()), "{model:#?}");
             assert_eq!(thread.awaits_first_column(), model.is_exempt());
-            if model.phase == Phase::Running {
+            if model.phase == ThreadPhase::Running {
                 assert_eq!(thread.stamp(), if model.is_exempt() { Stamp::OLDEST } else { model.stamp });
                 assert_eq!(thread.term_end(), model.term_end);
             }
@@ -230,7 +230,7 @@ impl Pair {
             model.steps[next].1 = 0;
         }
         model.skip(bank, open);
-        let is_released = model.next(bank).is_none() || (model.phase == Phase::Preempted && open.is_none());
+        let is_released = model.next(bank).is_none() || (model.phase == ThreadPhase::Preempted && open.is_none());
         let begun = model.begun;
         if is_released {
             model.release(BankSet::of(index));
@@ -266,8 +266,8 @@ proptest! {
                 prop_assert_eq!(pair.port.released(bank, pair.now), since);
             }
             prop_assert_eq!(pair.port.take_preempted(), preempted);
-            let ends = pair.models.iter().filter(|model| model.phase == Phase::Running).map(|model| model.term_end);
-            let next = ends.filter(|&end| end > pair.now).min().unwrap_or(Cycle::NEVER);
+            let running = pair.models.iter().filter(|model| model.phase == ThreadPhase::Running);
+            let next = running.map(|model| model.term_end).filter(|&end| end > pair.now).min().unwrap_or(Cycle::NEVER);
             prop_assert!((pair.now.0 + 1..=next.0).contains(&pair.port.next_term_end().0));
             pair.compare();
             for index in turn.executed {
@@ -303,7 +303,7 @@ fn without_a_bound_no_thread_is_preempted_for_reads() {
     assert_eq!(pair.port.next_term_end(), Cycle::NEVER);
     pair.world.reads = [Some(Cycle(1)); 4];
     pair.port.update(Cycle(1_000_000), pair.world.situation(), &pair.world);
-    assert_eq!(pair.thread(0).phase(), Phase::Running);
+    assert_eq!(pair.thread(0).phase(), ThreadPhase::Running);
     assert_eq!(pair.port.take_preempted(), (0, 0));
 }
 
@@ -324,9 +324,9 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     };
     let gate = DataGate::Each(std::collections::VecDeque::new());
     let thread = Steps { channel: Channel(0), steps };
-    let mut thread = Thread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
+    let mut thread = RunningThread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
     thread.begin(Cycle(0), None, |_| Some(Row(2)));
-    let data_from = |thread: &Thread| column_step(thread).map(|(_, data_from)| data_from);
+    let data_from = |thread: &RunningThread| column_step(thread).map(|(_, data_from)| data_from);
     assert_eq!(data_from(&thread), None, "no line has been read");
     thread.data_arrives(Cycle(50));
     thread.data_arrives(Cycle(54));

@@ -11,7 +11,7 @@ use dram_spec::{
 use rowclone::{Block, FPM, FaultyRows, PSM, PSM2, Planner};
 
 use super::{Estimator, Present};
-use crate::access::{Access, AccessKind};
+use crate::access::{AccessKind, LineAccess};
 use crate::channel::Channel;
 use crate::config::{Config, RefreshPolicy};
 use crate::policy::copy::{CopyPolicy, FASTEST, LEAST_ENERGY, Outlook};
@@ -72,7 +72,7 @@ impl Memory {
         let (row, column, source) = (Row(9), Column(0), SourceId(0));
         for at in 0..=reads {
             let kind = if at == reads { AccessKind::Write } else { AccessKind::Read };
-            let access = Access {
+            let access = LineAccess {
                 id: RequestId(at),
                 arrival: Cycle(0),
                 address: PhysicalAddress(0),

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::{CopyLines, Hazards, is_whole_lines, whole_lines};
-use crate::access::{Access, AccessKind};
+use crate::access::{AccessKind, LineAccess};
 
 /// An event, within eight lines.
 #[derive(Clone, Debug)]
@@ -51,9 +51,9 @@ struct Waiting {
     copies: Vec<u32>,
 }
 
-fn access(kind: AccessKind, accepted: u64, address: PhysicalAddress) -> Access {
+fn access(kind: AccessKind, accepted: u64, address: PhysicalAddress) -> LineAccess {
     let (bank, row, column) = (BankIndex::default(), Row(0), Column(0));
-    Access {
+    LineAccess {
         id: RequestId(accepted),
         arrival: Cycle(0),
         address,

@@ -30,7 +30,7 @@ pub use fr_fcfs::FrFcfs;
 pub use fr_fcfs_cap::FrFcfsCap;
 pub use key::Key;
 pub use par_bs::ParBs;
-pub use service::{Service, Setting, Unit, bank_time};
+pub use service::{Service, Setting, SettingUnit, bank_time};
 
 pub(crate) use key::Priority;
 

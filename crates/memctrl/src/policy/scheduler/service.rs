@@ -61,7 +61,7 @@ pub struct Setting {
     /// Key in the configuration.
     pub name: &'static str,
     /// Unit of its values.
-    pub unit: Unit,
+    pub unit: SettingUnit,
     /// Least valid value.
     pub least: u64,
     /// Largest valid value.
@@ -75,18 +75,18 @@ pub struct Setting {
 impl Setting {
     /// A count in a range, which a configuration may leave out.
     pub const fn count(name: &'static str, (least, most): (u64, u64), about: &'static str) -> Setting {
-        Setting { name, unit: Unit::Count, least, most, is_required: false, about }
+        Setting { name, unit: SettingUnit::Count, least, most, is_required: false, about }
     }
 
     /// A time of at least one clock, which a configuration may leave out.
     pub const fn clocks(name: &'static str, about: &'static str) -> Setting {
-        Setting { unit: Unit::Clocks, ..Setting::count(name, (1, 1 << 40), about) }
+        Setting { unit: SettingUnit::Clocks, ..Setting::count(name, (1, 1 << 40), about) }
     }
 }
 
 /// Unit of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum SettingUnit {
     /// A number.
     Count,
     /// Memory clocks; a configuration may give a time instead.

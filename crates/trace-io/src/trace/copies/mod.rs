@@ -11,14 +11,14 @@ use std::num::NonZeroU32;
 use dram_spec::PhysicalAddress;
 
 use super::convert::Arrivals;
-use super::record::{Access, Event, Record};
+use super::record::{AccessKind, Event, Record};
 
-use run::{CandidateSource, Write, WriteRun};
+use run::{CandidateSource, RunPiece, WriteRun};
 use slots::{Fate, Slot, Slots};
 use span::{PIECE_BYTES, Recent, Span};
 
 pub use report::{Amount, CopyReport, FoundCopy};
-pub use span::Direction;
+pub use span::AddressOrder;
 
 /// Settings of a search for copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,14 +158,14 @@ impl CopyFinder {
                 self.disturb(at, false, number, None);
                 self.writes.remove(at);
                 let is_read = |beside: Option<Span>| beside.is_some_and(|at| self.reads.unused(at, number).is_some());
-                if !is_read(at.beside(Direction::Down)) && !is_read(at.beside(Direction::Up)) {
+                if !is_read(at.beside(AddressOrder::Down)) && !is_read(at.beside(AddressOrder::Up)) {
                     self.beginnings.add(at, number);
                 }
                 self.reads.add(at, number);
             }
             Event::Write { .. } => {
                 let Some(at) = Span::of(event) else { return };
-                self.write(Write { at, number, is_zero });
+                self.write(RunPiece { at, number, is_zero });
             }
             Event::Copy { dst, src, bytes, .. } => {
                 self.foreign(Span { start: src.0, bytes }, false, number);
@@ -185,8 +185,8 @@ impl CopyFinder {
         }
     }
 
-    fn write(&mut self, write: Write) {
-        let Write { at, number, .. } = write;
+    fn write(&mut self, write: RunPiece) {
+        let RunPiece { at, number, .. } = write;
         let own = self.runs.iter().position(|run| run.precedes(at)).filter(|&index| self.extend(index, write));
         let own = own.map(|index| self.runs[index].first);
         self.disturb(at, true, number, own);
@@ -199,7 +199,7 @@ impl CopyFinder {
     }
 
     /// Extends a run by a write; ends the run if that is not possible.
-    fn extend(&mut self, index: usize, write: Write) -> bool {
+    fn extend(&mut self, index: usize, write: RunPiece) -> bool {
         let run = &mut self.runs[index];
         let before = run.last;
         match run.extend(write, &self.reads) {
@@ -223,14 +223,14 @@ impl CopyFinder {
     }
 
     /// Begins a run with the write before, if both have a source.
-    fn begin(&mut self, write: Write) -> bool {
-        for direction in [Direction::Up, Direction::Down] {
+    fn begin(&mut self, write: RunPiece) -> bool {
+        for direction in [AddressOrder::Up, AddressOrder::Down] {
             let before = write.at.beside(direction.opposite());
             let Some((at, first)) = before.and_then(|at| Some((at, self.writes.unused(at, write.number)?))) else {
                 continue;
             };
             let (line, is_zero) = self.slots.line_of(first.number);
-            let first = Write { at, number: first.number, is_zero };
+            let first = RunPiece { at, number: first.number, is_zero };
             let sources = self.reads.latest().take(SOURCES_MAX).chain(self.beginnings.latest().take(SOURCES_MAX));
             let Some(run) = WriteRun::begin((first, write), direction, line, sources, &self.reads) else { continue };
             if self.runs.len() == RUNS_MAX {
@@ -349,7 +349,7 @@ impl Iterator for Pieces {
             (*address, *bytes) = (PhysicalAddress(address.0 + PIECE_BYTES), rest);
             self.event = Some(event);
             self.offset += PIECE_BYTES as usize;
-            let access = if matches!(event, Event::Read { .. }) { Access::Read } else { Access::Write };
+            let access = if matches!(event, Event::Read { .. }) { AccessKind::Read } else { AccessKind::Write };
             return Some((Event::of_bytes(access, address_of_first, Some(first)), offset));
         }
         Some((event, offset))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use dram_spec::PhysicalAddress;
 
 use super::run::WriteRun;
-use super::span::{Direction, Span};
+use super::span::{AddressOrder, Span};
 use crate::trace::record::Event;
 
 /// Runs of kept writes followed at once.
@@ -63,7 +63,7 @@ pub struct FoundCopy {
     /// Size in bytes.
     pub bytes: u64,
     /// Order of its addresses.
-    pub direction: Direction,
+    pub direction: AddressOrder,
     /// Equally good sources, at least 1.
     pub choices: u64,
     /// Line of its first read or write.

@@ -1,11 +1,11 @@
 //! A run of writes in order that may be a copy or a fill.
 
-use super::span::{Direction, Recent, Span};
+use super::span::{AddressOrder, Recent, Span};
 
 /// Consecutive writes, in the order of their addresses, with their possible sources.
 #[derive(Clone, Debug)]
 pub(super) struct WriteRun {
-    pub(super) direction: Direction,
+    pub(super) direction: AddressOrder,
     /// Bytes written.
     pub(super) dst: Span,
     /// Line of the trace with the first write.
@@ -48,7 +48,7 @@ pub(super) enum Data {
 
 /// A write, as far as runs use it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Write {
+pub(super) struct RunPiece {
     pub(super) at: Span,
     pub(super) number: u64,
     /// Whether the trace says that all its bytes are 0.
@@ -78,8 +78,8 @@ impl WriteRun {
     /// The run of two writes side by side, if the sources of both are known. `sources` are first
     /// bytes of recent reads.
     pub(super) fn begin(
-        (first, second): (Write, Write),
-        direction: Direction,
+        (first, second): (RunPiece, RunPiece),
+        direction: AddressOrder,
         line: u64,
         sources: impl Iterator<Item = u64>,
         reads: &Recent,
@@ -136,15 +136,15 @@ impl WriteRun {
     /// Whether a write continues the order of addresses.
     pub(super) fn precedes(&self, at: Span) -> bool {
         match self.direction {
-            Direction::Up => self.dst.last().checked_add(1) == Some(at.start),
-            Direction::Down => at.last().checked_add(1) == Some(self.dst.start),
+            AddressOrder::Up => self.dst.last().checked_add(1) == Some(at.start),
+            AddressOrder::Down => at.last().checked_add(1) == Some(self.dst.start),
         }
     }
 
     /// Adds a write; returns its read, by first byte and number, if the origin is chosen and is
     /// memory. Origins without such a read are dropped; `Err` if none is left.
-    pub(super) fn extend(&mut self, write: Write, reads: &Recent) -> Result<Option<(u64, u64)>, ()> {
-        let Write { at, number, is_zero } = write;
+    pub(super) fn extend(&mut self, write: RunPiece, reads: &Recent) -> Result<Option<(u64, u64)>, ()> {
+        let RunPiece { at, number, is_zero } = write;
         let dst = self.dst;
         let read_of = |origin: &CandidateSource| match origin.from {
             Data::Zeros => is_zero.then_some((at.start, number)),

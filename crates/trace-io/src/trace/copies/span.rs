@@ -36,10 +36,10 @@ impl Span {
     }
 
     /// The span of equal size after this one, or before it.
-    pub(super) fn beside(self, direction: Direction) -> Option<Span> {
+    pub(super) fn beside(self, direction: AddressOrder) -> Option<Span> {
         let start = match direction {
-            Direction::Up => self.start.checked_add(self.bytes),
-            Direction::Down => self.start.checked_sub(self.bytes),
+            AddressOrder::Up => self.start.checked_add(self.bytes),
+            AddressOrder::Down => self.start.checked_sub(self.bytes),
         };
         start.filter(|start| start.checked_add(self.bytes - 1).is_some()).map(|start| Span { start, ..self })
     }
@@ -53,18 +53,18 @@ impl Span {
 
 /// Order of the addresses of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum AddressOrder {
     /// Ascending.
     Up,
     /// Descending.
     Down,
 }
 
-impl Direction {
-    pub(super) const fn opposite(self) -> Direction {
+impl AddressOrder {
+    pub(super) const fn opposite(self) -> AddressOrder {
         match self {
-            Direction::Up => Direction::Down,
-            Direction::Down => Direction::Up,
+            AddressOrder::Up => AddressOrder::Down,
+            AddressOrder::Down => AddressOrder::Up,
         }
     }
 }

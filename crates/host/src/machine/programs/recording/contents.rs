@@ -5,7 +5,7 @@ use std::rc::Rc;
 use dram_spec::address::FRAME_BYTES;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trace_io::LineError;
-use trace_io::recording::{Access, Event, ObjectAddress};
+use trace_io::recording::{Event, MemoryAccess, ObjectAddress};
 
 use super::mappings::{Backing, Mappings};
 
@@ -19,7 +19,7 @@ enum Space {
 type SpaceAddress = (Space, u64);
 
 /// The bytes of a page, as far as they are known.
-type Page = Rc<[Option<u8>; FRAME_BYTES as usize]>;
+type KnownBytes = Rc<[Option<u8>; FRAME_BYTES as usize]>;
 
 /// A byte that a load read, and that differs from the byte that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct ContentsCounts {
 /// recording, are known from their first load on.
 #[derive(Debug, Default)]
 pub(super) struct ContentsCheck {
-    pages: FxHashMap<SpaceAddress, Page>,
+    pages: FxHashMap<SpaceAddress, KnownBytes>,
     counts: ContentsCounts,
     /// Addresses of the private bytes that the thread of the block has stored in it, since the last event.
     stored: FxHashSet<u64>,
@@ -119,7 +119,7 @@ impl ContentsCheck {
     }
 
     /// Applies a store, or compares a load, of a process.
-    pub(super) fn access(&mut self, place: WordPlace, mappings: &Mappings, access: &Access, bytes: &[u8]) {
+    pub(super) fn access(&mut self, place: WordPlace, mappings: &Mappings, access: &MemoryAccess, bytes: &[u8]) {
         let WordPlace { block, process, word, is_modified } = place;
         for (address, &found) in (access.address..).zip(bytes) {
             let (page, at) = (address / FRAME_BYTES, (address % FRAME_BYTES) as usize);
@@ -195,10 +195,10 @@ impl ContentsCheck {
         };
         match *event {
             Event::Fork { process: child } => {
-                let of_parent = |((space, page), data): (&SpaceAddress, &Page)| {
+                let of_parent = |((space, page), data): (&SpaceAddress, &KnownBytes)| {
                     (*space == Space::Process(process)).then(|| ((Space::Process(child), *page), Rc::clone(data)))
                 };
-                let pages: Vec<(SpaceAddress, Page)> = self.pages.iter().filter_map(of_parent).collect();
+                let pages: Vec<(SpaceAddress, KnownBytes)> = self.pages.iter().filter_map(of_parent).collect();
                 self.pages.extend(pages);
             }
             Event::Exit => self.pages.retain(|(space, _), _| *space != Space::Process(process)),

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use trace_io::recording::{FaultKind, MapFlags, Writer};
+use trace_io::recording::{FaultKind, MapFlags, RecordingWriter};
 
 use super::*;
 
@@ -17,7 +17,7 @@ pub(crate) type TestBlock = (u32, u32, Vec<u64>, Vec<u8>);
 /// The bytes of a recording.
 pub(crate) fn recording(blocks: &[TestBlock], contents: bool) -> Vec<u8> {
     let metadata = Metadata { contents, ..Metadata::default() };
-    let mut writer = Writer::new(Cursor::new(Vec::new()), metadata, 1).unwrap();
+    let mut writer = RecordingWriter::new(Cursor::new(Vec::new()), metadata, 1).unwrap();
     for (thread, process, words, bytes) in blocks {
         writer.block(*thread, *process, words).unwrap();
         if contents && !bytes.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn recording(blocks: &[TestBlock], contents: bool) -> Vec<u8> {
 }
 
 pub(crate) fn access(is_store: bool, address: u64, log2_bytes: u8, instructions: u16) -> u64 {
-    Word::Access(Access { is_store, address, log2_bytes, instructions }).bits()
+    Word::Access(MemoryAccess { is_store, address, log2_bytes, instructions }).bits()
 }
 
 fn words(events: &[Event]) -> Vec<u64> {
@@ -354,7 +354,7 @@ fn recordings_without_accesses_or_with_other_pages_are_refused() {
         ),
     ] {
         let mut output = Vec::new();
-        Writer::new(Cursor::new(Vec::new()), metadata, 0).unwrap().finish(&mut output).unwrap();
+        RecordingWriter::new(Cursor::new(Vec::new()), metadata, 0).unwrap().finish(&mut output).unwrap();
         let reader = Reader::new(Cursor::new(output)).unwrap();
         let error = RecordedProgram::new(reader, RecordingSettings::default()).unwrap_err();
         assert_eq!(error.to_string(), message);

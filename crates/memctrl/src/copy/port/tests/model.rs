@@ -6,7 +6,7 @@ use rowclone::CopyStep;
 use super::{HOLD, TOPOLOGY, WRITE_LATENCY};
 use crate::access::Stamp;
 use crate::copy::preemption::{Situation, Surroundings};
-use crate::copy::thread::Phase;
+use crate::copy::thread::ThreadPhase;
 
 /// State of the channel that threads query, by bank.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ impl World {
 pub(super) struct Model {
     pub(super) steps: Vec<(CopyStep, u16)>,
     pub(super) dispatched: Cycle,
-    pub(super) phase: Phase,
+    pub(super) phase: ThreadPhase,
     pub(super) held: BankSet,
     pub(super) begun: Cycle,
     pub(super) stamp: Stamp,
@@ -58,7 +58,7 @@ impl Model {
         Model {
             steps: steps.iter().map(|step| (*step, step.lines().unwrap_or(1))).collect(),
             dispatched: now,
-            phase: Phase::Waiting,
+            phase: ThreadPhase::Waiting,
             held: BankSet::EMPTY,
             begun: Cycle::ZERO,
             stamp: Stamp::default(),
@@ -118,7 +118,7 @@ impl Model {
     }
 
     pub(super) fn is_exempt(&self) -> bool {
-        self.phase == Phase::Running && self.has_columns() && !self.has_moved
+        self.phase == ThreadPhase::Running && self.has_columns() && !self.has_moved
     }
 
     /// Completes the row steps that leave a bank unchanged.
@@ -138,7 +138,7 @@ impl Model {
     }
 
     fn begin(&mut self, now: Cycle, world: &World) {
-        (self.phase, self.held, self.begun, self.has_moved) = (Phase::Running, self.remaining(), now, false);
+        (self.phase, self.held, self.begun, self.has_moved) = (ThreadPhase::Running, self.remaining(), now, false);
         self.begin_term(now);
         for bank in self.banks() {
             self.skip(bank, world.open[TOPOLOGY.index(bank).get()]);
@@ -147,7 +147,7 @@ impl Model {
 
     /// Preempts the thread; returns the banks that it releases at once.
     fn preempt(&mut self, world: &World) -> BankSet {
-        self.phase = Phase::Preempted;
+        self.phase = ThreadPhase::Preempted;
         let has_row =
             |bank: BankId| self.row(bank).is_some() && world.open[TOPOLOGY.index(bank).get()] == self.row(bank);
         let keeps = self.banks().into_iter().filter(|&bank| has_row(bank)).map(|bank| TOPOLOGY.index(bank));
@@ -158,8 +158,8 @@ impl Model {
 
     pub(super) fn release(&mut self, banks: BankSet) {
         self.held = self.held.without(banks);
-        if self.phase == Phase::Preempted && self.held.is_empty() {
-            self.phase = Phase::Waiting;
+        if self.phase == ThreadPhase::Preempted && self.held.is_empty() {
+            self.phase = ThreadPhase::Waiting;
         }
     }
 
@@ -171,7 +171,7 @@ impl Model {
                 None => Some(Command::Activate { bank, row }),
                 Some(other) => (other != row).then_some(Command::Precharge { bank }),
             };
-            if self.phase == Phase::Preempted {
+            if self.phase == ThreadPhase::Preempted {
                 return Some(Command::Precharge { bank });
             }
             match self.steps[self.next(bank)?].0 {
@@ -193,7 +193,7 @@ impl Model {
             let index = TOPOLOGY.index(bank);
             self.next(bank) == Some(at) && self.held.contains(index) && world.open[index.get()] == self.row(bank)
         };
-        if self.phase != Phase::Running || !is_ready(first) || !second.is_none_or(is_ready) {
+        if self.phase != ThreadPhase::Running || !is_ready(first) || !second.is_none_or(is_ready) {
             return None;
         }
         let column = |first: Column| Column(first.0 + step.lines().unwrap() - left);
@@ -226,7 +226,7 @@ pub(super) fn update(models: &mut [Model], now: Cycle, world: &World) -> (Vec<(B
         let model = &mut models[at];
         let banks = model.remaining();
         let is_exempt = model.is_exempt() && !is_exempt_known;
-        if model.phase == Phase::Waiting {
+        if model.phase == ThreadPhase::Waiting {
             let is_first = |bank: BankIndex| {
                 let since = model.dispatched.max(world.released[bank.get()].unwrap_or(Cycle::ZERO));
                 world.reads[bank.get()].is_none_or(|read| read > since)
@@ -235,7 +235,7 @@ pub(super) fn update(models: &mut [Model], now: Cycle, world: &World) -> (Vec<(B
             if is_free && banks.into_iter().all(is_first) {
                 model.begin(now, world);
             }
-        } else if model.phase == Phase::Running {
+        } else if model.phase == ThreadPhase::Running {
             let reads_wait = model.held.into_iter().any(|bank| world.reads[bank.get()].is_some());
             let begun = model.begun;
             if banks.intersects(world.must) && !model.is_copying() {

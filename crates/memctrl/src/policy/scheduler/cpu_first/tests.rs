@@ -3,15 +3,15 @@
 use dram_spec::{BankIndex, CommandKind, Cycle, Cycles, SourceId};
 
 use super::CpuFirst;
-use crate::access::{Access, AccessKind, QueuedAccess, Stamp};
+use crate::access::{AccessKind, LineAccess, QueuedAccess, Stamp};
 use crate::policy::scheduler::{Changes, Reads, Scheduler, Service};
 use crate::queues::Queues;
 
 const CORE: SourceId = SourceId(3);
 const DEVICE: SourceId = SourceId::device(3);
 
-fn access(source: SourceId, kind: AccessKind) -> Access {
-    Access { source, kind, ..Access::NONE }
+fn access(source: SourceId, kind: AccessKind) -> LineAccess {
+    LineAccess { source, kind, ..LineAccess::NONE }
 }
 
 /// A column command for an access of a source, while reads of some sources are queued.
