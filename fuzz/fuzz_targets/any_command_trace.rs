@@ -2,12 +2,12 @@
 
 use dram_spec::{Channel, Cycle, Density, Dialect, EventSink, System, Width};
 use protocol_check::Checker;
-use trace_io::commands::{CommandFormat, Exporter, FileRank, Peeked, Target, TraceReader, Unsupported};
+use trace_io::commands::{CommandFormat, CommandReader, Exporter, FileRank, Peeked, Target, Unsupported};
 
 pub fn read_check_export(format: &str, bytes: &[u8]) {
     let system = System::paper(2, Density::Gb2, Width::X8);
     let format = CommandFormat::named(format).expect("a format");
-    let mut reader = TraceReader::new(Peeked::new(bytes), format, FileRank::default(), &system).expect("it is read");
+    let mut reader = CommandReader::new(Peeked::new(bytes), format, FileRank::default(), &system).expect("it is read");
     let mut checker = Checker::new(&system, Dialect::Jedec);
     let mut exporters: Vec<_> = [Target::DramPower, Target::Ramulator, Target::Hdl]
         .into_iter()

@@ -5,10 +5,10 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use trace_io::recording::{Metadata, Reader, RecordingWriter};
+use trace_io::recording::{Metadata, RecordingReader, RecordingWriter};
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(reader) = Reader::new(bytes) {
+    if let Ok(reader) = RecordingReader::new(bytes) {
         let mut reader = reader.with_digest();
         while let Ok(Some(block)) = reader.next_block() {
             assert_eq!(block.entries().map(|entry| entry.to_string()).count() == 0, block.words.is_empty());
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let mut written = Vec::new();
     writer.finish(&mut written).expect("a vector takes all");
-    let mut reader = Reader::new(&written[..]).expect("a header").with_digest();
+    let mut reader = RecordingReader::new(&written[..]).expect("a header").with_digest();
     assert_eq!(reader.next_block().expect("a block").expect("a block").words, words);
     assert!(reader.next_block().expect("the end").is_none());
 });

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use trace_io::trace::copies::{CopyFinder, CopyReport, FindSettings};
-use trace_io::trace::{Event, Format, Reader, Record};
+use trace_io::trace::{Event, Format, Record, TraceReader};
 
 /// A window of few accesses, so that copies end within short traces, and the default.
 const SETTINGS: [FindSettings; 2] = [
@@ -21,7 +21,7 @@ pub fn search(bytes: &[u8], format: Option<&'static Format>) -> Option<[CopyRepo
 }
 
 fn search_with(settings: FindSettings, bytes: &[u8], format: Option<&'static Format>) -> Option<CopyReport> {
-    let mut reader = Reader::new(bytes, format).ok()?;
+    let mut reader = TraceReader::new(bytes, format).ok()?;
     let (mut finder, mut left) = (CopyFinder::new(settings), Left::default());
     let mut records = 0;
     while let Some(Ok(record)) = reader.next() {

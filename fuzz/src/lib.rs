@@ -2,13 +2,13 @@
 
 pub mod find_copies;
 
-use trace_io::trace::{Format, Reader, Record, TraceWriter};
+use trace_io::trace::{Format, Record, TraceReader, TraceWriter};
 
 /// Any bytes are records of a format and an error, or an end. If the format is written, the records
 /// are written and read back as they were.
 pub fn read_and_write_back(name: &str, bytes: &[u8]) {
     let format = Format::named(name).expect("the name of a format");
-    let Ok(reader) = Reader::new(bytes, Some(format)) else { return };
+    let Ok(reader) = TraceReader::new(bytes, Some(format)) else { return };
     let records: Vec<Record> = reader.map_while(Result::ok).collect();
     if !format.is_written() || records.is_empty() {
         return;
@@ -18,6 +18,6 @@ pub fn read_and_write_back(name: &str, bytes: &[u8]) {
         writer.write_record(record).expect("a format expresses what it reads");
     }
     let text = writer.into_inner();
-    let read: Result<Vec<Record>, _> = Reader::new(&text[..], Some(format)).expect("it has records").collect();
+    let read: Result<Vec<Record>, _> = TraceReader::new(&text[..], Some(format)).expect("it has records").collect();
     assert_eq!(read.expect("each line written is a record"), records);
 }

@@ -8,7 +8,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use trace_io::recording::{BlockEntry, Event, Reader, Routine};
+use trace_io::recording::{BlockEntry, Event, RecordingReader, Routine};
 
 use super::{exit_code, succeed};
 
@@ -152,7 +152,7 @@ impl Recorded {
     fn read(path: &Path) -> Result<Recorded, String> {
         let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let wrong = |error| format!("{}: {error}", path.display());
-        let mut reader = Reader::new(BufReader::new(file)).map_err(wrong)?.with_digest();
+        let mut reader = RecordingReader::new(BufReader::new(file)).map_err(wrong)?.with_digest();
         let mut recorded = Recorded { instructions: reader.metadata().totals.instructions, ..Recorded::default() };
         while let Some(block) = reader.next_block().map_err(wrong)? {
             let mut contents = block.contents.unwrap_or(&[]);

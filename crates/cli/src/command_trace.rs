@@ -6,7 +6,7 @@ use dram_spec::{Channel, Cycle, Dialect, Issued, System};
 use rowclone_config::{Failure, file};
 use trace_io::Text;
 use trace_io::command_log::LogReader;
-use trace_io::commands::{CommandFormat, FORMATS, FileRank, Peeked, TraceReader};
+use trace_io::commands::{CommandFormat, CommandReader, FORMATS, FileRank, Peeked};
 
 use crate::args::TraceSystemArgs;
 use crate::formats::{name_of, refused};
@@ -30,7 +30,7 @@ pub struct CommandTrace {
 #[derive(Debug)]
 enum CommandInput {
     Log(LogReader<Peeked<Text<file::Input>>>),
-    Trace(TraceReader<Text<file::Input>>),
+    Trace(CommandReader<Text<file::Input>>),
 }
 
 impl CommandTrace {
@@ -61,7 +61,7 @@ impl CommandTrace {
                 .with_help("give the system that it is of, for example `--system ddr3-1600-8gb-dimm`"));
         };
         let system = system.memory.system().clone();
-        let reader = TraceReader::new(bytes, format, place, &system).ok_or_else(|| not_read(path, format))?;
+        let reader = CommandReader::new(bytes, format, place, &system).ok_or_else(|| not_read(path, format))?;
         Ok(CommandTrace { file: path.to_owned(), format, system, input: CommandInput::Trace(reader), place })
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::EventSink;
 use indicatif::{ProgressBar, ProgressStyle};
 use rowclone_config::{AtomicFile, Failure, Scenario, Variant};
-use rowclone_sim::{Attachments, Experiment, Outcome, RunProgress, Shared, dialect};
+use rowclone_sim::{Attachments, Experiment, Outcome, RunProgress, SharedObserver, dialect};
 use trace_io::command_log::LogWriter;
 
 /// Optional checks and outputs of a run.
@@ -18,7 +18,7 @@ pub struct Wanted<'a> {
     /// Flag that stops the run when it is set.
     pub stop: &'a Arc<AtomicBool>,
     /// Observer of commands and requests.
-    pub observer: Option<Shared<'a>>,
+    pub observer: Option<SharedObserver<'a>>,
     /// Whether to show the progress on a terminal.
     pub progress: bool,
 }

@@ -22,7 +22,7 @@ pub const UNSEEN: [&str; 3] = [
 /// # Errors
 /// Those of the function; those of the reader, as `refused` makes them.
 pub fn blocks<R: Read>(
-    reader: trace::Reader<R>,
+    reader: trace::TraceReader<R>,
     refused: impl Fn(trace_io::LineError) -> Failure,
     mut each: impl FnMut(Task, Vec<u64>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {

@@ -83,7 +83,7 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
     let bytes = Peeked::new(Text::new(file::open(path).map_err(unreadable)?).map_err(unreadable)?);
     let name = name_of(path);
     let commands = commands::CommandFormat::matching(bytes.head(), &name).into_iter().map(FileFormat::from);
-    let memory = match trace::Reader::with_name(bytes.head(), path) {
+    let memory = match trace::TraceReader::with_name(bytes.head(), path) {
         Ok(mut reader) => reader.next().and_then(Result::ok).map(|_| FileFormat::from(reader.format())),
         Err(error) if matches!(error.kind(), ErrorKind::Ambiguous) => {
             return Err(refused(path, &error));
@@ -104,11 +104,11 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
 pub fn memory_trace(
     path: &Path,
     format: Option<&'static trace::Format>,
-) -> Result<trace::Reader<file::Input>, Failure> {
+) -> Result<trace::TraceReader<file::Input>, Failure> {
     let text = file::stream(path).map_err(|error| Failure::reading(path, &error))?;
     let reader = match format {
-        Some(_) => trace::Reader::new(text, format),
-        None => trace::Reader::with_name(text, path),
+        Some(_) => trace::TraceReader::new(text, format),
+        None => trace::TraceReader::with_name(text, path),
     };
     reader.map_err(|error| refused(path, &error))
 }
@@ -132,7 +132,7 @@ pub fn trace_for_scenario(path: &Path) -> Option<Failure> {
             Failure::at(path, message).with_help(format!("check it with `rowclone-sim check {}`", path.display())),
         );
     }
-    let format = match trace::Reader::with_name(bytes.head(), path) {
+    let format = match trace::TraceReader::with_name(bytes.head(), path) {
         Ok(mut reader) => {
             reader.next().and_then(Result::ok).map(|_| format!(" of the format `{}`", reader.format().name))?
         }

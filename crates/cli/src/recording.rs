@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rowclone_config::{AtomicFile, Existing, Failure, file};
-use trace_io::recording::{MAGIC, Metadata, Reader, RecordingWriter};
+use trace_io::recording::{MAGIC, Metadata, RecordingReader, RecordingWriter};
 use trace_io::{ErrorKind, LineError, Text};
 
 use crate::output::message;
@@ -27,9 +27,9 @@ pub fn is_recording(path: &Path) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// The file cannot be read, or is no recording.
-pub fn open(path: &Path) -> Result<Reader<file::Input>, Failure> {
+pub fn open(path: &Path) -> Result<RecordingReader<file::Input>, Failure> {
     let input = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    Reader::new(input).map_err(|error| refused(path, &error))
+    RecordingReader::new(input).map_err(|error| refused(path, &error))
 }
 
 /// The error of a reader.

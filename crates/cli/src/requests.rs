@@ -8,7 +8,7 @@ use dram_spec::{CommandEvent, Cycle, EventSink};
 use memctrl::{Completion, Request};
 use rowclone::Operation;
 use rowclone_sim::quantity::grouped;
-use rowclone_sim::{Observer, Shared, label};
+use rowclone_sim::{Observer, SharedObserver, label};
 
 use crate::experiment::{self, Wanted};
 use crate::interrupt;
@@ -59,7 +59,7 @@ impl Observer for Search<'_> {
 pub fn nth(scenario: &Scenario, variant: Variant, number: Option<u64>) -> Result<Taken, Failure> {
     let stop = interrupt::flag();
     let search = RefCell::new(Search { number, seen: 0, found: None, stop: &stop });
-    let wanted = Wanted { observer: Some(&search as Shared<'_>), progress: false, ..Wanted::new(&stop) };
+    let wanted = Wanted { observer: Some(&search as SharedObserver<'_>), progress: false, ..Wanted::new(&stop) };
     let played = experiment::run(scenario, variant, wanted, None);
     let Search { seen, found, .. } = search.into_inner();
     if let Some(found) = found {

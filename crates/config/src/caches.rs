@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::document::Section;
 
 /// The caches of a machine.
-pub(crate) struct Caches {
+pub(crate) struct CacheTable {
     pub(crate) l1: Option<CacheShape>,
     pub(crate) l2: Option<CacheShape>,
     pub(crate) last_level: CacheShape,
@@ -17,9 +17,9 @@ pub(crate) struct Caches {
     pub(crate) lines: LineSettings,
 }
 
-impl Caches {
+impl CacheTable {
     /// Checks the table, whose times are core cycles.
-    pub(crate) fn check(table: &Section<'_>) -> Result<Caches, Failure> {
+    pub(crate) fn check(table: &Section<'_>) -> Result<CacheTable, Failure> {
         let line_bytes = table.get("line_bytes").unwrap_or(LINE_BYTES);
         let (l1, l2) = (private(table, "l1", "an L1", line_bytes)?, private(table, "l2", "an L2", line_bytes)?);
         let last_level = shape(table, "last_level", line_bytes)?;
@@ -32,7 +32,7 @@ impl Caches {
             let help = "add for example `last_level_prefetcher = \"stride\"`, or leave the key out";
             table.without(&keys, ", and no cache has a prefetcher", help)?;
         }
-        Ok(Caches { l1, l2, last_level, sharing, lines })
+        Ok(CacheTable { l1, l2, last_level, sharing, lines })
     }
 }
 

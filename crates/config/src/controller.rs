@@ -4,7 +4,7 @@ use dram_spec::{Cycles, PrechargePowerDown, Refresh};
 use energy::{Currents, PowerState};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
 use memctrl::policy::scheduler::{Candidacy, FrFcfs, SCHEDULERS, Scheduler, Setting, SettingUnit};
-use memctrl::{ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{ConfigError, LowPower, PowerPolicy, QueueSettings, RefreshPolicy};
 use rowclone_sim::quantity::grouped;
 use rowclone_sim::{CYCLES_MAX, ControllerSettings, missing_current};
 
@@ -23,12 +23,12 @@ const KEYS: &[Key] = &[
     key!(ControllerSettings, controller.staging_lines, Holds::Count(1, ControllerSettings::STAGING_LINES_MAX), "64", "lines of 64 bytes that a copy over the channel reads before it writes them").or("the lines of one row"),
     Key::new("controller.row_policy", Holds::Name(|| ROW_POLICIES.map(RowPolicy::name).into()), "\"open\"", "when a row that no access waits for is closed: when another row is needed; with the last access to it; after a time").or("`open`"),
     Key::new("controller.row_timeout_cycles", CLOCKS, "200", "with `timeout` only: clocks from the last command to the bank to the precharge").or("required with `timeout`"),
-    key!(Queues, controller.read_entries, ENTRIES, "64", "entries of a channel's read queue").or("64"),
-    key!(Queues, controller.write_entries, ENTRIES, "64", "entries of a channel's write queue").or("64"),
-    key!(Queues, controller.copy_entries, ENTRIES, "32", "copies and initializations in progress, over all channels").or("32"),
-    key!(Queues, controller.admission_per_cycle, ENTRIES, "1", "line accesses that a channel accepts per clock, and copies that the front end accepts per clock").or("1"),
-    key!(Queues, controller.drain_high, Holds::Count(0, u64::MAX), "48", "except with `fifo`, which has no write drain: queued writes at which one starts").values("1 to `write_entries`").or("three quarters of `write_entries`: 48"),
-    key!(Queues, controller.drain_low, Holds::Count(0, u64::MAX), "16", "except with `fifo`: queued writes at which a write drain ends").values("0 to `drain_high` - 1").or("a third of `drain_high`: 16"),
+    key!(QueueSettings, controller.read_entries, ENTRIES, "64", "entries of a channel's read queue").or("64"),
+    key!(QueueSettings, controller.write_entries, ENTRIES, "64", "entries of a channel's write queue").or("64"),
+    key!(QueueSettings, controller.copy_entries, ENTRIES, "32", "copies and initializations in progress, over all channels").or("32"),
+    key!(QueueSettings, controller.admission_per_cycle, ENTRIES, "1", "line accesses that a channel accepts per clock, and copies that the front end accepts per clock").or("1"),
+    key!(QueueSettings, controller.drain_high, Holds::Count(0, u64::MAX), "48", "except with `fifo`, which has no write drain: queued writes at which one starts").values("1 to `write_entries`").or("three quarters of `write_entries`: 48"),
+    key!(QueueSettings, controller.drain_low, Holds::Count(0, u64::MAX), "16", "except with `fifo`: queued writes at which a write drain ends").values("0 to `drain_high` - 1").or("a third of `drain_high`: 16"),
     key!(ControllerSettings, controller.copy_hold_max_cycles => copy_hold_max, CLOCKS, "200", "how long a copy may hold a bank that a read waits for").or("until the copy has finished in the bank"),
     key!(RefreshPolicy, controller.refresh_idle_cycles => idle, Holds::Clocks(0, CYCLES_MAX), "50", "clocks without an access after which a rank that owes fewer than `refresh.postpone_max` REF closes its rows for one").or("50"),
     key!(PowerPolicy, controller.power_down_after_cycles => power_down_after, CLOCKS, "100", "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states").or("never"),
@@ -72,7 +72,7 @@ fn setting_key(scheduler: &str, setting: &Setting, default: u64) -> Key {
 }
 
 /// The table, and the settings of the system with which it is compared.
-pub(crate) struct Controller<'a> {
+pub(crate) struct ControllerTable<'a> {
     pub(crate) table: Section<'a>,
     pub(crate) defaults: ControllerSettings,
     pub(crate) refresh: Refresh,
@@ -81,7 +81,7 @@ pub(crate) struct Controller<'a> {
     pub(crate) currents: Option<&'a Currents>,
 }
 
-impl Controller<'_> {
+impl ControllerTable<'_> {
     /// The settings of the table, with defaults for keys that are not given.
     pub(crate) fn check(&self) -> Result<ControllerSettings, Failure> {
         let scheduler = self.scheduler()?;
@@ -153,8 +153,8 @@ impl Controller<'_> {
         })
     }
 
-    fn queues(&self) -> Result<Queues, Failure> {
-        let mut queues = self.table.over(Queues::default());
+    fn queues(&self) -> Result<QueueSettings, Failure> {
+        let mut queues = self.table.over(QueueSettings::default());
         // Three quarters, and a third of that: 48 and 16 of 64.
         if !self.table.has("drain_high") {
             queues.drain_high = (queues.write_entries * 3 / 4).max(1);

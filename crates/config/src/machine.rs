@@ -16,7 +16,7 @@ use rowclone_sim::DeviceSettings;
 use trace_io::program::InstructionClass;
 
 use crate::allocator::COPY_UNIT;
-use crate::caches::Caches;
+use crate::caches::CacheTable;
 use crate::classes::check_classes;
 use crate::document::Section;
 use crate::key::{Holds, Key, key};
@@ -222,7 +222,7 @@ impl MachineConfig {
             ["cores", "caches", "kernel"].map(|name| root.table(name).expect("it is required"));
         let mut core = cores.over(CoreSettings::PAPER);
         cores.within("window", core.window, 2 * core.width, 1 << 16)?;
-        let Caches { l1, l2, last_level, sharing, lines } = Caches::check(&caches)?;
+        let CacheTable { l1, l2, last_level, sharing, lines } = CacheTable::check(&caches)?;
         check_word(&kernel, lines.bytes)?;
         let network =
             devices::network(&root, core_cycles(GIGABIT_PS_PER_1000_BYTES), [l1, l2].map(|it| it.is_some()), sharing)?;

@@ -14,7 +14,7 @@ use rowclone_sim::CopyMethod;
 use rowclone_sim::quantity::{counted, grouped};
 use trace_io::program::ProgramReader;
 use trace_io::recording::{self, Metadata};
-use trace_io::trace::{Reader, Recorded};
+use trace_io::trace::{Recorded, TraceReader};
 use trace_io::{ErrorKind, LineError};
 
 use crate::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
@@ -75,12 +75,12 @@ fn failure(path: &Path, error: &LineError) -> Failure {
 
 fn opened(path: &Path, unit: u64, settings: RecordingSettings) -> Result<Box<dyn Program>, LineError> {
     let file = || File::open(path).map_err(|source| LineError::reading(1, 0, source));
-    match recording::Reader::new(file()?) {
+    match recording::RecordingReader::new(file()?) {
         Ok(reader) => return Ok(Box::new(RecordedProgram::new(reader, settings)?)),
         Err(error) if is_other_format(path, &error) => {}
         Err(error) => return Err(error),
     }
-    match Reader::with_name(file()?, path) {
+    match TraceReader::with_name(file()?, path) {
         Ok(records) => Ok(Box::new(TraceProgram::new(records, unit)?)),
         // A file that is no memory trace is read as a program trace.
         Err(error) if matches!(error.kind(), ErrorKind::Unrecognized) => Ok(Box::new(ProgramReader::new(file()?)?)),
@@ -101,7 +101,7 @@ fn is_other_format(path: &Path, error: &LineError) -> bool {
 /// The file cannot be read, or is a damaged recording.
 pub fn recorded(path: &Path) -> Result<Option<Metadata>, Failure> {
     let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
-    match recording::Reader::new(file) {
+    match recording::RecordingReader::new(file) {
         Ok(reader) => Ok(Some(reader.metadata().clone())),
         Err(error) if is_other_format(path, &error) => Ok(None),
         Err(error) => Err(failure(path, &error)),
@@ -114,7 +114,7 @@ pub fn recorded(path: &Path) -> Result<Option<Metadata>, Failure> {
 /// As [`recorded`]; a load reads another byte than a store before it has written.
 pub fn compared(path: &Path) -> Result<String, Failure> {
     let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
-    let counts = recording::Reader::new(file).and_then(RecordedProgram::compare_contents);
+    let counts = recording::RecordingReader::new(file).and_then(RecordedProgram::compare_contents);
     let ContentsCounts { equal, unknown, different, first } = counts.map_err(|error| failure(path, &error))?;
     let all = counted(equal + unknown + different, "byte");
     let mut text = format!(

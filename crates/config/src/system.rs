@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use dram_spec::address::{Fields, Preset as MapPreset, RawAddressMap, RawXor};
+use dram_spec::address::{Fields, MapPreset, RawAddressMap, RawXor};
 use dram_spec::{
     AddressMap, BankId, BankSet, Channel, Contradiction, CopyActivations, Cycles, Density, Geometry, GeometryError,
     PrechargePowerDown, RawGeometry, ReferenceCycle, Refresh, RefreshMode, Row, SpeedBin, Standard,
@@ -11,10 +11,10 @@ use dram_spec::{
 };
 use energy::Currents;
 use memctrl::ConfigError;
-use rowclone::Chip;
+use rowclone::CopySupport;
 use rowclone_sim::{ControllerSettings, MemorySystem, POSTPONE_MAX, SystemBuilder, SystemError, T_REFI_PS};
 
-use crate::controller::{self, Controller};
+use crate::controller::{self, ControllerTable};
 use crate::document::Section;
 use crate::key::{Holds, Key};
 use crate::preset::{self, Preset};
@@ -109,7 +109,7 @@ const DEVICE_KEYS: &[Key] = &[
 #[rustfmt::skip]
 const COPY_KEYS: &[Key] = &[
     Key::new("copy", Holds::Table, "", "copies inside the DRAM").or("all mechanisms"),
-    Key::new("copy.mechanisms", Holds::Names(Chip::names), "[\"fpm\", \"psm\", \"zero-rows\"]", "what the chips offer; `psm` includes 2 x PSM, and without `zero-rows` zeros are copied from a row that was written").or("`fpm`, `psm` and `zero-rows`"),
+    Key::new("copy.mechanisms", Holds::Names(CopySupport::names), "[\"fpm\", \"psm\", \"zero-rows\"]", "what the chips offer; `psm` includes 2 x PSM, and without `zero-rows` zeros are copied from a row that was written").or("`fpm`, `psm` and `zero-rows`"),
     Key::new("copy.psm_within_group", Holds::Flag, "true", "whether PSM is possible between banks of one bank group, in standards with bank groups (`decisions/0027`)").or("`false`"),
 ];
 
@@ -216,10 +216,10 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
     let faulty_rows = faulty_rows(root, &geometry)?;
     let copy = root.table_or_empty("copy");
     let mechanisms: Option<Vec<&str>> = copy.get("mechanisms");
-    let chip = mechanisms.map_or(Chip::ROWCLONE, Chip::offering);
+    let chip = mechanisms.map_or(CopySupport::ROWCLONE, CopySupport::offering);
     let chip = chip.with_psm_within_group(copy.get("psm_within_group").unwrap_or(false));
     let settings = root.table_or_empty("controller");
-    let controller = Controller {
+    let controller = ControllerTable {
         table: settings.clone(),
         defaults: ControllerSettings::new(&geometry),
         refresh,

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use host::{Timing, UnusableRecords};
-use trace_io::trace::{self, Addresses, Format, Reader};
+use trace_io::trace::{self, Addresses, Format, TraceReader};
 
 use crate::document::Section;
 use crate::variant::Placement;
@@ -82,14 +82,14 @@ fn check_placement(table: &Section<'_>, format: &Format, placements: &[bool]) ->
 
 /// Whether a trace can be played only with pages that an allocator places.
 pub(crate) fn needs_allocator(trace: &Path) -> bool {
-    let reader = file::open(trace).ok().and_then(|opened| Reader::with_name(opened, trace).ok());
+    let reader = file::open(trace).ok().and_then(|opened| TraceReader::with_name(opened, trace).ok());
     reader.is_some_and(|reader| reader.format().addresses == Addresses::Processes)
 }
 
 /// The format of the first record of a trace.
 fn recognize(table: &Section<'_>, path: &Path) -> Result<&'static Format, Failure> {
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    Reader::with_name(opened, path).map(|reader| reader.format()).map_err(|error| {
+    TraceReader::with_name(opened, path).map(|reader| reader.format()).map_err(|error| {
         let message = format!("`workload.file`: {}", file::located(path, &error.to_string()));
         table.fault("file", message).with_help(error.help())
     })
@@ -103,9 +103,9 @@ const TRACE_WINDOW: u64 = 16;
 /// When the records of a trace arrive: as the file says, else as the format permits.
 fn timing(table: &Section<'_>, format: &Format) -> Result<Timing, Failure> {
     let of_format = match format.timing {
-        trace::Timing::AtCycles | trace::Timing::AfterCycles | trace::Timing::Times => "recorded",
-        trace::Timing::Instructions => "instructions",
-        trace::Timing::None => "back-to-back",
+        trace::RecordTiming::AtCycles | trace::RecordTiming::AfterCycles | trace::RecordTiming::Times => "recorded",
+        trace::RecordTiming::Instructions => "instructions",
+        trace::RecordTiming::None => "back-to-back",
     };
     let name = table.text("timing").unwrap_or(of_format);
     if matches!(name, "recorded" | "instructions") && name != of_format {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_spec::address::Preset as MapPreset;
+use dram_spec::address::MapPreset;
 use dram_spec::{CopyActivations, Cycle, Cycles, PhysicalAddress, PrechargePowerDown, ReferenceCycle};
 use host::machine::{
     BufferOperation, ChosenCopies, CopyLoop, DirtySource, DmaCompletion, InjectionLevel, InjectionPolicy, Order,

@@ -71,7 +71,7 @@ use fields::{FieldEntry, lay_out, read_hashes, row_bit};
 
 pub use stride::Stride;
 
-pub use raw::{AddressMapError, Field, Fields, Preset, RawAddressMap, RawXor};
+pub use raw::{AddressMapError, Field, Fields, MapPreset, RawAddressMap, RawXor};
 
 /// Bytes per page frame.
 pub const FRAME_BYTES: u64 = 4096;
@@ -352,7 +352,7 @@ impl AddressMap {
     /// # Panics
     ///
     /// Never: a preset lists every field once and hashes nothing.
-    pub fn preset(geometry: Geometry, preset: Preset) -> AddressMap {
+    pub fn preset(geometry: Geometry, preset: MapPreset) -> AddressMap {
         AddressMap::new(geometry, &preset.raw()).expect("a preset lists every field once and hashes nothing")
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::address::{Locator, Preset};
+use dram_spec::address::{Locator, MapPreset};
 use dram_spec::{
     AddressMap, AutoPrecharge, BankId, BankIndex, BankSet, Channel, Clock, Column, Command, CommandLog, Cycle, Cycles,
     Density, Dialect, EventSink, Geometry, GeometryError, IssueCause, Mechanism, MechanismInfo, Min, Operation,
@@ -229,7 +229,7 @@ fn banks_are_inserted_into_sets() {
 /// Addresses forwards, backwards and far apart, against the map itself.
 #[test]
 fn a_locator_agrees_with_its_map() {
-    for preset in [Preset::RowInterleaved, Preset::LineInterleaved] {
+    for preset in [MapPreset::RowInterleaved, MapPreset::LineInterleaved] {
         let map = AddressMap::preset(geometry(), preset);
         let mut locator = Locator::default();
         let mut decoded = 0;
@@ -256,15 +256,15 @@ fn a_frame_lies_in_the_subarrays_of_its_rows() {
         let subarrays = AddressMap::preset(geometry(), preset).frame_subarrays(frame);
         subarrays.iter().map(|at| (at.channel.0, at.subarray)).collect::<Vec<_>>()
     };
-    assert_eq!(of(Preset::RowInterleaved, 0), [(0, 0)]);
-    assert_eq!(of(Preset::LineInterleaved, 0), [(0, 0), (1, 0)]);
+    assert_eq!(of(MapPreset::RowInterleaved, 0), [(0, 0)]);
+    assert_eq!(of(MapPreset::LineInterleaved, 0), [(0, 0), (1, 0)]);
     let frames = geometry().bytes() / 4096;
-    assert_eq!((of(Preset::RowInterleaved, frames - 1).len(), of(Preset::RowInterleaved, frames).len()), (1, 0));
+    assert_eq!((of(MapPreset::RowInterleaved, frames - 1).len(), of(MapPreset::RowInterleaved, frames).len()), (1, 0));
 }
 
 #[test]
 fn addresses_and_locations_are_printed() {
-    let map = AddressMap::preset(geometry(), Preset::RowInterleaved);
+    let map = AddressMap::preset(geometry(), MapPreset::RowInterleaved);
     let at = map.locate(PhysicalAddress(0x1040)).unwrap();
     assert_eq!(PhysicalAddress(0x1040).to_string(), "0x1040");
     assert_eq!(at.to_string(), format!("channel {} {} row {} column {}", at.channel.0, at.bank, at.row.0, at.column.0));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, Cycle, Density, PhysicalAddress, System, Width};
 use host::{Place, Sequence, place};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
@@ -15,7 +15,7 @@ use rowclone::{FaultyRows, Operation, Planner};
 fn paper(policy: &'static dyn CopyPolicy) -> Config {
     let system = System::paper(1, Density::Gb2, Width::X8);
     let geometry = system.geometry;
-    let planner = Planner::new(AddressMap::preset(geometry, Preset::RowInterleaved), FaultyRows::default());
+    let planner = Planner::new(AddressMap::preset(geometry, MapPreset::RowInterleaved), FaultyRows::default());
     Config::new(system, Arc::new(planner), policy)
 }
 

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, Cycles, Density, System, Width};
 use host::{Replay, ReplayCopier, ReplaySettings, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
 use memctrl::{Config, Controller};
 use rowclone::{FaultyRows, Planner};
-use trace_io::trace::Reader;
+use trace_io::trace::TraceReader;
 
 mod traffic;
 
@@ -58,8 +58,8 @@ fn recorded_fork() -> Option<PathBuf> {
 /// Replays the whole trace on the paper's system of 4 GiB, as recorded.
 fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
     let system = System::paper(2, Density::Gb2, Width::X8);
-    let planner = Planner::new(AddressMap::preset(system.geometry, Preset::RowInterleaved), FaultyRows::default());
-    let reader = Reader::new(File::open(path).expect("the file exists"), None).expect("its format is known");
+    let planner = Planner::new(AddressMap::preset(system.geometry, MapPreset::RowInterleaved), FaultyRows::default());
+    let reader = TraceReader::new(File::open(path).expect("the file exists"), None).expect("its format is known");
     let copier = if policy == BASELINE { ReplayCopier::Cpu } else { ReplayCopier::Controller };
     let settings = ReplaySettings {
         unusable: UnusableRecords::Skip,

@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, Density, LINE_BYTES, PhysicalAddress, System, Width};
 use host::AllocatorSettings;
 use host::machine::{
@@ -105,7 +105,7 @@ fn main() {
         }
     };
     let system = System::paper(2, Density::Gb2, Width::X8);
-    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
     let mut machine =
         Machine::new(settings(), Region::default(), vec![program], &map, None).expect("the settings are sound");
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));

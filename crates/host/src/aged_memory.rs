@@ -137,13 +137,13 @@ impl AgedMemories {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{Density, System, Width};
     use os_alloc_sim::PageSize;
 
     use super::*;
 
-    fn map(preset: Preset) -> AddressMap {
+    fn map(preset: MapPreset) -> AddressMap {
         AddressMap::preset(System::paper(2, Density::Gb1, Width::X16).geometry, preset)
     }
 
@@ -169,15 +169,15 @@ mod tests {
     /// Each case differs from the first in one respect.
     #[test]
     fn a_kept_memory_is_the_one_that_would_be_built() {
-        let rows = map(Preset::RowInterleaved);
+        let rows = map(MapPreset::RowInterleaved);
         let mut cases = Policy::ALL.map(|policy| (AllocatorSettings { policy, ..BUDDY }, rows.clone())).to_vec();
         cases.extend([
             (AllocatorSettings { seed: 2, ..BUDDY }, rows.clone()),
             (AllocatorSettings { utilization: 0.75, ..BUDDY }, rows.clone()),
             (AllocatorSettings { fragmentation: 0.9, ..BUDDY }, rows.clone()),
             (AllocatorSettings { utilization: 0.0, fragmentation: 0.0, ..BUDDY }, rows.clone()),
-            (AllocatorSettings { copy_unit: CopyUnit::RowSet, ..BUDDY }, map(Preset::LineInterleaved)),
-            (BUDDY, map(Preset::LineInterleaved)),
+            (AllocatorSettings { copy_unit: CopyUnit::RowSet, ..BUDDY }, map(MapPreset::LineInterleaved)),
+            (BUDDY, map(MapPreset::LineInterleaved)),
         ]);
         let memories = AgedMemories::default();
         for (settings, map) in &cases {
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn equal_settings_share_a_memory_and_the_oldest_is_dropped() {
-        let (memories, rows) = (AgedMemories::default(), map(Preset::RowInterleaved));
+        let (memories, rows) = (AgedMemories::default(), map(MapPreset::RowInterleaved));
         let of_seed = |seed| memories.entry(&AllocatorSettings { seed, ..BUDDY }, &rows);
         let first = of_seed(0);
         for seed in 1..KEPT_MAX as u64 {
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_share_above_one_is_an_error_each_time() {
-        let (memories, rows) = (AgedMemories::default(), map(Preset::RowInterleaved));
+        let (memories, rows) = (AgedMemories::default(), map(MapPreset::RowInterleaved));
         let settings = AllocatorSettings { utilization: 1.5, ..BUDDY };
         for _ in 0..2 {
             let error = memories.memory(&settings, &rows).err();

@@ -100,7 +100,7 @@ impl<S: RequestSource> RequestSource for CheckedSource<S> {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{AddressMap, Density, PhysicalAddress, System, Width};
 
     use super::*;
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_wrong_byte_of_a_read_is_found() {
         let system = System::paper(1, Density::Gb1, Width::X8);
-        let contents = Contents::new(1, AddressMap::preset(system.geometry, Preset::RowInterleaved));
+        let contents = Contents::new(1, AddressMap::preset(system.geometry, MapPreset::RowInterleaved));
         for (address, bytes) in [(PhysicalAddress(63), 3), (PhysicalAddress(64), 64)] {
             let sound = FlatMemory::new(contents.clone()).read(address, bytes);
             let wrong = |at: usize| (0..).zip(&sound).map(|(index, byte)| byte ^ u8::from(index == at)).collect();

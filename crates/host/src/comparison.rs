@@ -188,7 +188,7 @@ mod tests {
     use std::sync::Arc;
 
     use dram_core::{Defect, Defective, Device};
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{AddressMap, Command, Density, System, Width};
     use rowclone::Operation;
 
@@ -207,7 +207,7 @@ mod tests {
     impl Pair {
         fn new(defect: Option<Defect>) -> Pair {
             let system = System::paper(1, Density::Gb1, Width::X8);
-            let contents = Contents::new(1, AddressMap::preset(system.geometry, Preset::RowInterleaved));
+            let contents = Contents::new(1, AddressMap::preset(system.geometry, MapPreset::RowInterleaved));
             let background = Arc::new(Defective(contents.clone(), defect));
             let cells = Cells::new(Channel(0), system.geometry, background);
             Pair { device: Device::new(&system, Some(cells)), flat: FlatMemory::new(contents) }

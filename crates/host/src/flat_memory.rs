@@ -316,7 +316,7 @@ impl FlatMemory {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{AddressMap, Density, System, Width};
     use proptest::prelude::*;
 
@@ -346,7 +346,7 @@ mod tests {
         #[test]
         fn it_holds_what_an_array_of_bytes_holds(operations in proptest::collection::vec(arb_operation(), 1..20)) {
             let system = System::paper(1, Density::Gb1, Width::X8);
-            let contents = Contents::new(1, AddressMap::preset(system.geometry, Preset::RowInterleaved));
+            let contents = Contents::new(1, AddressMap::preset(system.geometry, MapPreset::RowInterleaved));
             let mut array: Vec<u8> = (0..BYTES / LINE_BYTES).flat_map(|line| contents.line_at(line)).collect();
             let mut flat = FlatMemory::new(contents.clone());
             for (operation, index) in operations.iter().zip(0..) {

@@ -284,7 +284,7 @@ fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: Phys
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{Density, Geometry, RawGeometry, RowsPerSubarray, Standard, Width};
     use rowclone::FaultyRows;
 
@@ -301,7 +301,7 @@ mod tests {
             row_bytes: 8192,
             rows_per_subarray: rows.into(),
         };
-        let map = AddressMap::preset(Geometry::try_from(raw).unwrap(), Preset::RowInterleaved);
+        let map = AddressMap::preset(Geometry::try_from(raw).unwrap(), MapPreset::RowInterleaved);
         Planner::new(map, FaultyRows::default())
     }
 

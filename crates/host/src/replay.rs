@@ -40,7 +40,7 @@ use dram_spec::{RequestId, SourceId};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::ZeroOnFree;
 use rowclone::{Operation, Planner};
-use trace_io::trace::{AccessKind, Addresses, Arrival, Event, Reader, Record};
+use trace_io::trace::{AccessKind, Addresses, Arrival, Event, Record, TraceReader};
 
 use crate::aged_memory::AgedMemories;
 use crate::contents::Contents;
@@ -49,7 +49,7 @@ use crate::virtual_memory::{EventLog, VirtualCheck, WrongByte};
 use arrivals::{Arrivals, NoArrival};
 use pages::Pages;
 use pieces::Pieces;
-use processes::Processes;
+use processes::RecordedProcesses;
 
 pub use arrivals::LateRecords;
 pub use counts::{Skipped, TraceCounts};
@@ -74,7 +74,7 @@ pub struct ReplayOutcome {
 ///
 /// It stores at most two records, and the frame of each page.
 pub struct Replay<R: Read> {
-    reader: Reader<R>,
+    reader: TraceReader<R>,
     planner: Planner,
     unusable: UnusableRecords,
     copier: ReplayCopier,
@@ -83,7 +83,7 @@ pub struct Replay<R: Read> {
     arrivals: Arrivals,
     pages: Option<Pages>,
     /// The kernel on which events of the operating system are played.
-    processes: Option<Processes>,
+    processes: Option<RecordedProcesses>,
     contents: Option<Contents>,
     check: Option<VirtualCheck>,
     /// Data of the current record and their first address, where contents are modeled.
@@ -165,7 +165,7 @@ impl<R: Read> Replay<R> {
     /// # Errors
     /// If a setting is invalid. [`Self::into_outcome`] returns errors of the trace.
     pub fn new(
-        reader: Reader<R>,
+        reader: TraceReader<R>,
         planner: &Planner,
         settings: ReplaySettings,
         contents: Option<Contents>,
@@ -179,7 +179,7 @@ impl<R: Read> Replay<R> {
     /// As of [`Replay::new`].
     pub fn with_memories(
         memories: &AgedMemories,
-        reader: Reader<R>,
+        reader: TraceReader<R>,
         planner: &Planner,
         settings: ReplaySettings,
         contents: Option<Contents>,
@@ -188,9 +188,10 @@ impl<R: Read> Replay<R> {
         let map = planner.map();
         let (pages, processes) = match allocator {
             None => (None, None),
-            Some(settings) if reader.format().addresses == Addresses::Processes => {
-                (None, Some(Processes::new(settings, memories.memory(&settings, map)?.into_kernel(ZeroOnFree::Off))))
-            }
+            Some(settings) if reader.format().addresses == Addresses::Processes => (
+                None,
+                Some(RecordedProcesses::new(settings, memories.memory(&settings, map)?.into_kernel(ZeroOnFree::Off))),
+            ),
             Some(settings) => (Some(Pages::new(settings, memories.memory(&settings, map)?)), None),
         };
         let mut replay = Replay {
@@ -241,7 +242,7 @@ impl<R: Read> Replay<R> {
     pub fn into_outcome(mut self) -> Result<ReplayOutcome, ReplayError> {
         let wrong = self.check.take().filter(|_| self.error.is_none()).and_then(|check| {
             self.pages.iter_mut().for_each(Pages::compare);
-            self.processes.iter_mut().for_each(Processes::compare_all);
+            self.processes.iter_mut().for_each(RecordedProcesses::compare_all);
             check.finish(log_of(&mut self.pages, &mut self.processes)?)
         });
         let Replay { arrivals, counts, pages, processes, error, unusable, .. } = self;
@@ -253,7 +254,7 @@ impl<R: Read> Replay<R> {
             return Err(ReplayError::ReservedRecords { skipped, records });
         }
         let counts = TraceCounts { late: arrivals.late(), ..counts };
-        let of_processes = processes.map(Processes::into_report);
+        let of_processes = processes.map(RecordedProcesses::into_report);
         let pages = of_processes.or_else(|| pages.map(Pages::into_report));
         error.map_or(Ok(ReplayOutcome { has_times: arrivals.has_times(), counts, pages, wrong }), |error| Err(*error))
     }
@@ -333,7 +334,7 @@ impl<R: Read> Replay<R> {
 }
 
 /// What processes do, if addresses are virtual.
-fn log_of<'a>(pages: &'a mut Option<Pages>, processes: &'a mut Option<Processes>) -> Option<&'a mut EventLog> {
+fn log_of<'a>(pages: &'a mut Option<Pages>, processes: &'a mut Option<RecordedProcesses>) -> Option<&'a mut EventLog> {
     let of_processes = processes.as_mut().map(|processes| &mut processes.log);
     of_processes.or(pages.as_mut().map(|pages| &mut pages.log))
 }

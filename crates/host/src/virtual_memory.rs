@@ -393,12 +393,12 @@ impl VirtualCheck {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{AddressMap, Cycle, Cycles, Density, RawGeometry, System, Width};
     use memctrl::{Completion, RequestSource};
     use os_alloc_sim::{CopyUnit, Policy};
     use rowclone::{FaultyRows, Planner};
-    use trace_io::trace::Reader;
+    use trace_io::trace::TraceReader;
 
     use super::*;
     use crate::defects::{PLANTED, Planted};
@@ -413,7 +413,7 @@ mod tests {
     fn planner() -> Planner {
         let raw = RawGeometry { row_bytes: 8192, ..System::paper(1, Density::Gb1, Width::X8).geometry.raw() };
         let geometry = raw.try_into().unwrap();
-        Planner::new(AddressMap::preset(geometry, Preset::RowInterleaved), FaultyRows::default())
+        Planner::new(AddressMap::preset(geometry, MapPreset::RowInterleaved), FaultyRows::default())
     }
 
     fn allocator(copy_unit: CopyUnit) -> AllocatorSettings {
@@ -456,7 +456,7 @@ mod tests {
             fault: Cycles(0),
         };
         PLANTED.set(defect);
-        let reader = Reader::new(trace.as_bytes(), None).unwrap();
+        let reader = TraceReader::new(trace.as_bytes(), None).unwrap();
         let source = Replay::new(reader, &planner, settings, Some(contents)).unwrap();
         let outcome = drive(source).into_outcome().unwrap();
         PLANTED.set(None);

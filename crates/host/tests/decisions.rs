@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
 use host::{Place, Sequence, place};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, FASTEST, PSM_ONLY, ROWCLONE};
@@ -15,7 +15,7 @@ use rowclone::{FPM, FaultyRows, Mechanism, Operation, PSM, PSM2, Planner};
 
 fn paper(policy: &'static dyn CopyPolicy, channels: u64) -> Config {
     let system = System::paper(channels, Density::Gb2, Width::X8);
-    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
     Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), policy)
 }
 

@@ -9,7 +9,7 @@ use dram_spec::{AddressMap, CommandLog, Cycle, Cycles, EventSink};
 use host::{Replay, ReplayCopier, ReplaySettings, Timing, UnusableRecords};
 use memctrl::Controller;
 use rowclone::Operation;
-use trace_io::trace::{Format, Reader};
+use trace_io::trace::{Format, TraceReader};
 
 #[path = "../benches/traffic/mod.rs"]
 mod traffic;
@@ -78,7 +78,7 @@ fn play(
     let config = traffic::accesses();
     let map = config.planner.map();
     let text = Text { map, line, request, count, next: 0, buffer: io::Cursor::default() };
-    let reader = Reader::new(text, Format::named(format)).unwrap();
+    let reader = TraceReader::new(text, Format::named(format)).unwrap();
     let settings = ReplaySettings {
         unusable: UnusableRecords::Refuse,
         clock: config.system.clock(),

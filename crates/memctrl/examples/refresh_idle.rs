@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::{AddressMap, Preset};
+use dram_spec::address::{AddressMap, MapPreset};
 use dram_spec::{
     CommandKind, Cycle, Cycles, Density, Geometry, Operation, PhysicalAddress, RawGeometry, RequestId, SourceId,
     SpeedBin, Standard, System, Width,
@@ -107,7 +107,7 @@ fn config(idle: u64) -> Config {
         SpeedBin::named("1600K").expect("it is in the table of bins"),
         Geometry::try_from(raw).expect("a valid geometry"),
     );
-    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
     let refresh = RefreshPolicy { postpone_max: 8, idle: Cycles(idle) };
     Config { refresh, ..Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), BASELINE) }
 }

@@ -13,7 +13,7 @@ use crate::price::PriceTable;
 
 /// Queue sizes, and watermarks of the write drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queues {
+pub struct QueueSettings {
     /// Entries of a channel's read queue.
     pub read_entries: usize,
     /// Entries of a channel's write queue.
@@ -28,11 +28,11 @@ pub struct Queues {
     pub drain_low: usize,
 }
 
-impl Default for Queues {
+impl Default for QueueSettings {
     /// 64 and 64 entries per channel, as in the paper's table 2; the other values are this
     /// project's choice.
-    fn default() -> Queues {
-        Queues {
+    fn default() -> QueueSettings {
+        QueueSettings {
             read_entries: 64,
             write_entries: 64,
             copy_entries: 32,
@@ -43,13 +43,13 @@ impl Default for Queues {
     }
 }
 
-impl Queues {
+impl QueueSettings {
     /// Checks the watermarks.
     ///
     /// # Errors
     /// If they are out of order.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let Queues { write_entries, drain_high, drain_low, .. } = *self;
+        let QueueSettings { write_entries, drain_high, drain_low, .. } = *self;
         if !(1..=write_entries).contains(&drain_high) {
             return Err(ConfigError::DrainHigh { found: drain_high, write_entries });
         }
@@ -227,7 +227,7 @@ pub struct Config {
     /// done with the bank.
     pub copy_hold_max: Option<Cycles>,
     /// Queue sizes and watermarks.
-    pub queues: Queues,
+    pub queues: QueueSettings,
     /// Order of the accesses of a channel.
     pub scheduler: Box<dyn Scheduler>,
     /// When rows are closed.
@@ -255,7 +255,7 @@ impl Config {
             copy_policy,
             prices: None,
             copy_hold_max: None,
-            queues: Queues::default(),
+            queues: QueueSettings::default(),
             scheduler: Box::new(FrFcfs),
             row_policy: RowPolicy::Open,
             refresh: RefreshPolicy::default(),
@@ -278,7 +278,7 @@ impl Config {
     /// # Errors
     /// If a count or a time is 0, or if settings contradict each other.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let Queues { read_entries, copy_entries, admission_per_cycle, .. } = self.queues;
+        let QueueSettings { read_entries, copy_entries, admission_per_cycle, .. } = self.queues;
         let quantum = self.scheduler.quantum().filter(|_| self.scheduler.has_state());
         let least = |cycles: Option<Cycles>| cycles.map_or(1, |cycles| cycles.0 as usize);
         let counts = [

@@ -18,7 +18,7 @@ pub use access::{AccessKind, QueuedAccess, Stamp};
 #[cfg(feature = "test-api")]
 pub use channel::yield_from;
 
-pub use config::{Config, ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy, check_progress};
+pub use config::{Config, ConfigError, LowPower, PowerPolicy, QueueSettings, RefreshPolicy, check_progress};
 pub use controller::{Controller, Interrupt};
 pub use front_end::Durations;
 pub use page_mode::{PageMode, PageModeError, PageModeMemory};

@@ -2,7 +2,7 @@
 //! half of them in use.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Standard, Width};
 use os_alloc_sim::{Age, CopyUnit, FrameMap, FrameRequest, FrameSet, Generator, Policy, age};
 
@@ -24,7 +24,7 @@ fn paper() -> Geometry {
 
 /// Repeatedly frees a random frame and allocates one for a copy of another.
 fn churn(criterion: &mut Criterion) {
-    let map = FrameMap::new(AddressMap::preset(paper(), Preset::RowInterleaved));
+    let map = FrameMap::new(AddressMap::preset(paper(), MapPreset::RowInterleaved));
     let set = FrameSet::new(&map, CopyUnit::RowSet);
     let half = Age::new(0.5, 0.5).expect("a half is a share");
     let mut group = criterion.benchmark_group("churn");

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::address::{MapPreset, RawAddressMap, RawXor};
 use dram_spec::{AddressMap, Density, Geometry, RawGeometry, RowsPerSubarray, Standard, Width};
 
 use crate::age::Aged;
@@ -58,13 +58,13 @@ pub(crate) fn maps() -> Vec<AddressMap> {
     let mut maps: Vec<AddressMap> = Vec::new();
     for row_bytes in [4096, 8192] {
         let geometry = geometry(row_bytes);
-        maps.extend(Preset::ALL.map(|preset| AddressMap::preset(geometry, preset)));
+        maps.extend(MapPreset::ALL.map(|preset| AddressMap::preset(geometry, preset)));
         let raws = [
             RawAddressMap {
                 xor: vec![hashed("bank", 0, &[18]), hashed("channel", 0, &[8, 20])],
-                ..Preset::RowInterleaved.raw()
+                ..MapPreset::RowInterleaved.raw()
             },
-            RawAddressMap { xor: vec![hashed("bank", 1, &[22])], ..Preset::BankInterleaved.raw() },
+            RawAddressMap { xor: vec![hashed("bank", 1, &[22])], ..MapPreset::BankInterleaved.raw() },
             RawAddressMap {
                 fields: fields(&["row", "column:1", "bank", "row:2", "channel", "column", "offset"]),
                 xor: Vec::new(),
@@ -81,9 +81,9 @@ pub(crate) fn maps() -> Vec<AddressMap> {
             maps.push(AddressMap::new(with_rows(row_bytes, [641, 1022, 767]), &raws[3]).unwrap());
         }
     }
-    maps.push(AddressMap::preset(with_rows(4096, [640, 640, 768]), Preset::RowInterleaved));
+    maps.push(AddressMap::preset(with_rows(4096, [640, 640, 768]), MapPreset::RowInterleaved));
     // 8192 = 14 x 576 + 128.
-    maps.push(AddressMap::preset(with_rows(8192, 576), Preset::LineInterleaved));
+    maps.push(AddressMap::preset(with_rows(8192, 576), MapPreset::LineInterleaved));
     maps
 }
 

@@ -136,7 +136,7 @@ fn locations(map: &AddressMap, bits: Range<u32>) -> Vec<Location> {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
 
     use super::*;
     use crate::fixture::{ddr4, geometry, maps};
@@ -173,17 +173,17 @@ mod tests {
     #[test]
     fn units_are_the_minimum_copy_granularity() {
         let unit = |preset, row_bytes| FrameMap::new(AddressMap::preset(geometry(row_bytes), preset)).unit();
-        assert_eq!(unit(Preset::RowInterleaved, 4096), Some(1));
-        assert_eq!(unit(Preset::RowInterleaved, 8192), Some(2));
-        assert_eq!(unit(Preset::LineInterleaved, 4096), Some(2));
-        assert_eq!(unit(Preset::BankInterleaved, 4096), Some(16));
+        assert_eq!(unit(MapPreset::RowInterleaved, 4096), Some(1));
+        assert_eq!(unit(MapPreset::RowInterleaved, 8192), Some(2));
+        assert_eq!(unit(MapPreset::LineInterleaved, 4096), Some(2));
+        assert_eq!(unit(MapPreset::BankInterleaved, 4096), Some(16));
     }
 
     /// DDR4 with 16 banks of 65,536 rows of 8 KB, two frames each: row r of bank b holds frames 32 r + 2 b and the
     /// next one. Rows 639, 1279 and 2047 are zero rows; the last zero row follows the temporary row.
     #[test]
     fn pools_follow_the_rows_of_a_pattern() {
-        let map = FrameMap::new(AddressMap::preset(ddr4([640, 640, 768]), Preset::RowInterleaved));
+        let map = FrameMap::new(AddressMap::preset(ddr4([640, 640, 768]), MapPreset::RowInterleaved));
         let at = |row: u32, bank: u32| Frame(32 * row + 2 * bank);
         let pool = |row, bank| (map.subarray(at(row, bank)).bank.bank, map.subarray(at(row, bank)).subarray);
         let rows = [0, 638, 640, 1278, 1280, 2046, 2048, 65_533];
@@ -200,7 +200,7 @@ mod tests {
     /// Of the second subarray of bank 0, 639 rows of two frames can be allocated; then another pool provides.
     #[test]
     fn a_pool_provides_the_rows_of_its_subarray() {
-        let map = FrameMap::new(AddressMap::preset(ddr4([640, 640, 768]), Preset::RowInterleaved));
+        let map = FrameMap::new(AddressMap::preset(ddr4([640, 640, 768]), MapPreset::RowInterleaved));
         let mut aware = SubarrayAware::new(&map, &FrameSet::new(&map, CopyUnit::Page), Near::Subarray, None);
         let mut near = || aware.allocate(FrameRequest::near(Frame(32 * 700))).unwrap();
         for grant in (0..639 * 2).map(|_| near()) {
@@ -213,7 +213,7 @@ mod tests {
     /// 113 subarrays of 576 rows, and one of 448, from row 65,088 on.
     #[test]
     fn a_cut_last_subarray_is_a_pool() {
-        let map = FrameMap::new(AddressMap::preset(ddr4(576), Preset::RowInterleaved));
+        let map = FrameMap::new(AddressMap::preset(ddr4(576), MapPreset::RowInterleaved));
         let pools = [65_086, 65_088, 65_533].map(|row| map.subarray(Frame(32 * row)).subarray);
         assert_eq!(pools, [112, 113, 113]);
         let reserved = [65_087, 65_088, 65_533, 65_534, 65_535].map(|row| map.is_reserved(Frame(32 * row)));

@@ -33,7 +33,7 @@ impl CopyUnit {
 /// Sharing of rows by frames, under a map and a choice of [`CopyUnit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Sharing {
+pub enum RowSharing {
     /// A frame is a whole row or several: frames share no row.
     None,
     /// The frames of a row set share rows and are allocated together.
@@ -55,7 +55,7 @@ pub enum Sharing {
     },
 }
 
-impl Sharing {
+impl RowSharing {
     /// Name in JSON.
     pub fn name(self) -> &'static str {
         self.into()
@@ -91,7 +91,7 @@ pub struct FrameSet {
     count: u32,
     end: u32,
     grain_order: u8,
-    sharing: Sharing,
+    sharing: RowSharing,
     reservation: Reservation,
 }
 
@@ -99,10 +99,10 @@ impl FrameSet {
     /// Creates the set of all unreserved frames of a memory.
     pub fn new(map: &FrameMap, copy_unit: CopyUnit) -> FrameSet {
         let sharing = match (map.unit(), copy_unit) {
-            (Some(1), _) => Sharing::None,
-            (Some(frames), CopyUnit::RowSet) => Sharing::RowSet { frames },
-            (Some(frames), CopyUnit::Page) => Sharing::Page { frames },
-            (None, _) => Sharing::TooLarge { frames: map.granularity() },
+            (Some(1), _) => RowSharing::None,
+            (Some(frames), CopyUnit::RowSet) => RowSharing::RowSet { frames },
+            (Some(frames), CopyUnit::Page) => RowSharing::Page { frames },
+            (None, _) => RowSharing::TooLarge { frames: map.granularity() },
         };
         let grain_order = copy_unit.frames(map).trailing_zeros() as u8;
         let (end, size) = (map.frames() >> grain_order, 1 << grain_order);
@@ -161,7 +161,7 @@ impl FrameSet {
     }
 
     /// Sharing of rows by frames.
-    pub const fn sharing(&self) -> Sharing {
+    pub const fn sharing(&self) -> RowSharing {
         self.sharing
     }
 
@@ -239,9 +239,9 @@ mod tests {
     /// frames per row.
     #[test]
     fn presets_lose_only_the_reserved_rows() {
-        use dram_spec::{AddressMap, address::Preset};
+        use dram_spec::{AddressMap, address::MapPreset};
         for (row_bytes, frames) in [(4096, 16 * 17), (8192, 16 * 9 * 2)] {
-            for preset in Preset::ALL {
+            for preset in MapPreset::ALL {
                 let map = FrameMap::new(AddressMap::preset(crate::fixture::geometry(row_bytes), preset));
                 for copy_unit in CopyUnit::ALL {
                     let reservation = FrameSet::new(&map, copy_unit).reservation();

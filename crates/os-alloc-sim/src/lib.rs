@@ -32,7 +32,7 @@ pub use allocator::{
 pub use blocks::{FreeBlocks, HUGE_ORDER, MAX_ORDER};
 pub use bulk::Destination;
 pub use frame::{Frame, FrameMap};
-pub use frame_set::{CopyUnit, FrameSet, Reservation, Sharing};
+pub use frame_set::{CopyUnit, FrameSet, Reservation, RowSharing};
 pub use generator::Generator;
 pub use kernel::{CheckpointId, Fault, Kernel, ProcessId, ZeroOnFree};
 pub use operation::{Cause, MemoryOperation};

@@ -5,7 +5,7 @@ use rowclone::{Classification, MAX_WINDOW_BYTES, MECHANISMS, Mechanism, Reason};
 use crate::allocator::{Found, FrameAllocator, Policy};
 use crate::blocks::FreeBlocks;
 use crate::frame::FrameMap;
-use crate::frame_set::{FrameSet, Reservation, Sharing};
+use crate::frame_set::{FrameSet, Reservation, RowSharing};
 use crate::operation::{Cause, MemoryOperation};
 
 dram_spec::named! {
@@ -163,7 +163,7 @@ pub struct Report {
     /// Allocation policy.
     pub policy: Policy,
     /// Sharing of rows by frames.
-    pub sharing: Sharing,
+    pub sharing: RowSharing,
     /// Copies and zeroings.
     pub traffic: Traffic,
     /// Huge pages requested and allocated.

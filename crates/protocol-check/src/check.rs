@@ -5,7 +5,7 @@ use dram_spec::{
 };
 
 use crate::limits::Limits;
-use crate::report::Report;
+use crate::report::ViolationReport;
 use crate::rule::Rule;
 use crate::violation::Violation;
 
@@ -42,7 +42,7 @@ impl Setting {
 #[derive(Debug)]
 pub(crate) struct Check<'a> {
     pub(crate) setting: &'a Setting,
-    pub(crate) report: &'a mut Report,
+    pub(crate) report: &'a mut ViolationReport,
     pub(crate) at: Cycle,
     /// The cycle to which distances count: that of the command, or its second one.
     reference: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Check<'a> {
 
 impl<'a> Check<'a> {
     /// The check of a command.
-    pub(crate) fn of(setting: &'a Setting, report: &'a mut Report, issued: &'a Issued) -> Check<'a> {
+    pub(crate) fn of(setting: &'a Setting, report: &'a mut ViolationReport, issued: &'a Issued) -> Check<'a> {
         let Issued { at, channel, command } = issued;
         let reference = at.0.saturating_add(setting.limits.reference(command));
         Check { setting, report, at: *at, reference, channel: *channel, rank: command.rank(), command: Some(issued) }
@@ -63,7 +63,7 @@ impl<'a> Check<'a> {
     /// The check of a rank at the end of the run.
     pub(crate) fn of_end(
         setting: &'a Setting,
-        report: &'a mut Report,
+        report: &'a mut ViolationReport,
         at: Cycle,
         channel: Channel,
         rank: u8,

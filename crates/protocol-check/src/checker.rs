@@ -5,7 +5,7 @@ use dram_spec::{Channel, ColumnRun, Command, CommandEvent, CommandLog, Cycle, Di
 use crate::check::{Check, Setting};
 use crate::conformance::exists;
 use crate::history::ChannelHistory;
-use crate::report::Report;
+use crate::report::ViolationReport;
 use crate::rule::Rule;
 use crate::violation::Violation;
 
@@ -16,7 +16,7 @@ use crate::violation::Violation;
 pub struct Checker {
     setting: Setting,
     channels: Vec<ChannelHistory>,
-    report: Report,
+    report: ViolationReport,
     finished: bool,
 }
 
@@ -24,17 +24,17 @@ impl Checker {
     /// A checker for a system at cycle 0: all banks closed, all ranks awake, no command before.
     pub fn new(system: &System, dialect: Dialect) -> Checker {
         let channels = vec![ChannelHistory::new(system); usize::from(system.geometry.channels())];
-        let report = Report::new(Report::KEPT, system.bin.standard);
+        let report = ViolationReport::new(ViolationReport::KEPT, system.bin.standard);
         Checker { setting: Setting::new(system, dialect), channels, report, finished: false }
     }
 
     /// Sets the number of violations that are stored in full. All are counted.
     #[must_use]
     pub fn keeping(self, most: usize) -> Checker {
-        Checker { report: Report::new(most, self.report.standard()), ..self }
+        Checker { report: ViolationReport::new(most, self.report.standard()), ..self }
     }
 
-    /// The first violations up to now, as [`Report::violations`].
+    /// The first violations up to now, as [`ViolationReport::violations`].
     pub fn violations(&self) -> &[Violation] {
         self.report.violations()
     }
@@ -50,7 +50,7 @@ impl Checker {
     }
 
     /// The report up to now.
-    pub const fn report(&self) -> &Report {
+    pub const fn report(&self) -> &ViolationReport {
         &self.report
     }
 
@@ -70,7 +70,7 @@ impl Checker {
     }
 
     /// Converts the checker into its report. The maxima at the end of the run are checked by [`EventSink::finish`].
-    pub fn into_report(self) -> Report {
+    pub fn into_report(self) -> ViolationReport {
         self.report
     }
 }
@@ -136,7 +136,7 @@ impl EventSink for Checker {
 
 /// Checks a whole log, including its end.
 ///
-/// Returns the first [`Report::KEPT`] violations; none means that the log complies with every rule.
+/// Returns the first [`ViolationReport::KEPT`] violations; none means that the log complies with every rule.
 pub fn audit(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Violation> {
     let mut checker = Checker::new(system, dialect);
     checker.replay(log);

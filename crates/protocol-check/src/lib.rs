@@ -74,6 +74,6 @@ mod standard;
 mod violation;
 
 pub use checker::{Checker, audit};
-pub use report::Report;
+pub use report::ViolationReport;
 pub use rule::{Rule, Sort};
 pub use violation::Violation;

@@ -7,7 +7,7 @@ use crate::violation::Violation;
 
 /// The violations of a run: a bounded number in full, and exact counts per rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ViolationReport {
     violations: Vec<Violation>,
     counts: [u64; Rule::ALL.len()],
     total: u64,
@@ -15,12 +15,12 @@ pub struct Report {
     standard: Standard,
 }
 
-impl Report {
+impl ViolationReport {
     /// The number of violations stored in full, unless another is set; later ones are only counted.
     pub const KEPT: usize = 1000;
 
-    pub(crate) const fn new(kept: usize, standard: Standard) -> Report {
-        Report { violations: Vec::new(), counts: [0; Rule::ALL.len()], total: 0, kept, standard }
+    pub(crate) const fn new(kept: usize, standard: Standard) -> ViolationReport {
+        ViolationReport { violations: Vec::new(), counts: [0; Rule::ALL.len()], total: 0, kept, standard }
     }
 
     /// The standard of the system.
@@ -36,7 +36,7 @@ impl Report {
         }
     }
 
-    /// The first violations, [`Report::KEPT`] unless another number is set, in the order of the commands.
+    /// The first violations, [`ViolationReport::KEPT`] unless another number is set, in the order of the commands.
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }

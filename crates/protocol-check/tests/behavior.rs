@@ -7,7 +7,7 @@ use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Cycle, Density, Dialect, EventSink,
     PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
 };
-use protocol_check::{Checker, Report, Rule, audit};
+use protocol_check::{Checker, Rule, ViolationReport, audit};
 
 /// The rules that a listing breaks in the `RowClone` dialect on the pairs' system, refresh off.
 fn found(listing: &[(u64, Command)]) -> Vec<Rule> {
@@ -321,10 +321,10 @@ fn violations_are_counted_beyond_those_stored() {
     for _ in 0..5000 {
         checker.push(Cycle(7), Channel(0), &rd(0, 0));
     }
-    assert_eq!((checker.violations().len(), checker.total()), (Report::KEPT, 9999));
+    assert_eq!((checker.violations().len(), checker.total()), (ViolationReport::KEPT, 9999));
     assert_eq!((checker.count(Rule::BankClosed), checker.count(Rule::TRcd)), (5000, 0));
     let report = checker.into_report();
-    assert_eq!(report.violations().len(), Report::KEPT);
+    assert_eq!(report.violations().len(), ViolationReport::KEPT);
     assert_eq!(report.count(Rule::BankClosed), 5000);
     assert_eq!(report.counts().collect::<Vec<_>>(), [(Rule::Bus, 4999), (Rule::BankClosed, 5000)]);
     assert_eq!(report.total(), 9999, "tCCD-RD does not count from a RD of a closed bank");

@@ -9,7 +9,7 @@ use dram_spec::{
     PrechargePowerDown, ReferenceCycle, Refresh, Row, System,
 };
 use proptest::prelude::*;
-use protocol_check::{Checker, Report, Violation, audit};
+use protocol_check::{Checker, Violation, ViolationReport, audit};
 
 /// Usually small numbers, so that commands share banks; sometimes any number.
 fn byte(usual: u8) -> impl Strategy<Value = u8> {
@@ -138,7 +138,7 @@ proptest! {
             checker.replay(&log);
             let report = checker.into_report();
             prop_assert_eq!(report.total(), report.counts().map(|(_, count)| count).sum::<u64>());
-            prop_assert_eq!(report.violations().len() as u64, report.total().min(Report::KEPT as u64));
+            prop_assert_eq!(report.violations().len() as u64, report.total().min(ViolationReport::KEPT as u64));
             for violation in report.violations() {
                 prop_assert!(violation.to_string().contains(violation.rule.name()));
             }

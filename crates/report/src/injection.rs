@@ -14,7 +14,7 @@ use crate::table::{aligned, change, headers};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Published changes of memory reads and of time relative to base, by mode.
-type Published = BTreeMap<String, [f64; 2]>;
+type ChangesByMode = BTreeMap<String, [f64; 2]>;
 
 /// Figures of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,7 +93,7 @@ const L2: &str = "inject L2";
 impl InjectionTable {
     /// The table for a terminal.
     pub fn to_text(&self) -> String {
-        let known: Published = published("injection");
+        let known: ChangesByMode = published("injection");
         let mut text = format!(
             "Cache injection and prefetching: a program reads every word of its messages once\n\
              machine {}, {} messages of 4 KiB per core\n",
@@ -192,7 +192,7 @@ fn changes(row: &InjectionRow, mode: &str) -> [f64; 2] {
 }
 
 /// Published and simulated changes.
-fn beside(row: &InjectionRow, known: &Published) -> String {
+fn beside(row: &InjectionRow, known: &ChangesByMode) -> String {
     let line = |mode: &str| {
         let cell = |at: usize| {
             let theirs = known.get(mode).map(|theirs| format!(" ({:+.0} %)", theirs[at] * 100.0));
@@ -219,7 +219,7 @@ fn required_of(row: &InjectionRow) -> Vec<(&'static str, bool)> {
 }
 
 /// The cells near the published ones.
-fn near(row: &InjectionRow, known: &Published) -> String {
+fn near(row: &InjectionRow, known: &ChangesByMode) -> String {
     let of_mode = |(mode, theirs): (&String, &[f64; 2])| [0, 1].map(|at| changes(row, mode)[at] - theirs[at]);
     required::near(known.iter().flat_map(of_mode))
 }

@@ -9,7 +9,7 @@ use crate::block::{Part, PartKind, Sources};
 use crate::blocks::Blocks;
 use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
-use crate::mechanism::{Chip, FPM, IN_DRAM, MECHANISMS};
+use crate::mechanism::{CopySupport, FPM, IN_DRAM, MECHANISMS};
 use crate::mechanism::{Coverage, Shared, Spread, channels_in_turn};
 use crate::reason::Reason;
 use crate::stripe::{Piece, Stripe};
@@ -48,11 +48,11 @@ pub struct Planner {
 impl Planner {
     /// Planner of a memory with this address map and these remapped rows, of chips as in the paper.
     pub fn new(map: AddressMap, faulty: FaultyRows) -> Planner {
-        Planner::of_chips(map, faulty, Chip::ROWCLONE)
+        Planner::of_chips(map, faulty, CopySupport::ROWCLONE)
     }
 
     /// Planner of a memory with these chips.
-    pub fn of_chips(map: AddressMap, faulty: FaultyRows, chip: Chip) -> Planner {
+    pub fn of_chips(map: AddressMap, faulty: FaultyRows, chip: CopySupport) -> Planner {
         let (spread, reserved) = (Spread::new(&map), Reserved::new(&map));
         let end = map.usable_end();
         // Rows that differ in the channel are no longer equal if one of them is remapped.

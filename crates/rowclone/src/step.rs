@@ -170,11 +170,11 @@ impl CopyThread {
     }
 
     /// Copies lines from the open row of a bank to that of another bank.
-    pub(crate) fn transfer(&mut self, src: BankId, dst: BankId, columns: impl Iterator<Item = ColumnRun>) {
-        let mut push = |ColumnRun { src: src_column, dst: dst_column, count }| {
+    pub(crate) fn transfer(&mut self, src: BankId, dst: BankId, columns: impl Iterator<Item = LineRun>) {
+        let mut push = |LineRun { src: src_column, dst: dst_column, count }| {
             self.steps.push(CopyStep::Transfer { src, src_column, dst, dst_column, count });
         };
-        let mut last: Option<ColumnRun> = None;
+        let mut last: Option<LineRun> = None;
         for run in columns {
             if !last.as_mut().is_some_and(|last| last.append(run)) {
                 last.replace(run).into_iter().for_each(&mut push);
@@ -223,7 +223,7 @@ impl CopyThread {
 
 /// Lines that follow each other in a source row and in a destination row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ColumnRun {
+pub struct LineRun {
     /// The first column of the source.
     pub src: Column,
     /// The first column of the destination.
@@ -232,14 +232,14 @@ pub struct ColumnRun {
     pub count: u16,
 }
 
-impl ColumnRun {
+impl LineRun {
     /// Returns the same number of lines, some columns further on.
-    pub(crate) const fn after(self, columns: u16) -> ColumnRun {
-        ColumnRun { src: Column(self.src.0 + columns), dst: Column(self.dst.0 + columns), ..self }
+    pub(crate) const fn after(self, columns: u16) -> LineRun {
+        LineRun { src: Column(self.src.0 + columns), dst: Column(self.dst.0 + columns), ..self }
     }
 
     /// Takes in a run that follows it. Returns whether it does.
-    pub(crate) fn append(&mut self, next: ColumnRun) -> bool {
+    pub(crate) fn append(&mut self, next: LineRun) -> bool {
         let end = self.after(self.count);
         let follows = (next.src, next.dst) == (end.src, end.dst);
         if follows {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use dram_spec::{Column, LINE_BYTES};
 use smallvec::SmallVec;
 
-use crate::step::ColumnRun;
+use crate::step::LineRun;
 
 /// Bytes of the memory, by address; the end is not among them.
 pub(crate) type Bytes = Range<u64>;
@@ -37,11 +37,11 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// Source and destination columns of the whole lines, where a run has `run_lines`.
-    pub(crate) fn columns(&self, run_lines: u16) -> impl Iterator<Item = ColumnRun> {
+    pub(crate) fn columns(&self, run_lines: u16) -> impl Iterator<Item = LineRun> {
         let Piece { src_column, dst_column, dst } = *self;
         let (lines, ranges) = ((dst.bytes / LINE_BYTES) as u16, dst.count as u16);
         let (count, runs) = if lines == run_lines { (lines * ranges, 1) } else { (lines, ranges) };
-        (0..runs).map(move |run| ColumnRun { src: src_column, dst: dst_column, count }.after(run * run_lines))
+        (0..runs).map(move |run| LineRun { src: src_column, dst: dst_column, count }.after(run * run_lines))
     }
 }
 

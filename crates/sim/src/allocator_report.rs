@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use os_alloc_sim::{Cause, Fallback, FreeBlocks, HUGE_ORDER, Report, Sharing, Tally, Traffic};
+use os_alloc_sim::{Cause, Fallback, FreeBlocks, HUGE_ORDER, Report, RowSharing, Tally, Traffic};
 use rowclone::{MECHANISMS, Mechanism};
 use serde::Serialize;
 
@@ -108,8 +108,8 @@ impl AllocatorReport {
             policy: after.policy.name(),
             sharing: after.sharing.name(),
             unit_frames: match after.sharing {
-                Sharing::None => 1,
-                Sharing::RowSet { frames } | Sharing::Page { frames } | Sharing::TooLarge { frames } => frames,
+                RowSharing::None => 1,
+                RowSharing::RowSet { frames } | RowSharing::Page { frames } | RowSharing::TooLarge { frames } => frames,
             },
             frames: after.frames,
             reserved_row_bytes: after.reservation.row_bytes,
@@ -131,7 +131,7 @@ impl AllocatorReport {
 pub(crate) fn no_counts() -> Report {
     Report {
         policy: os_alloc_sim::Policy::Buddy,
-        sharing: Sharing::None,
+        sharing: RowSharing::None,
         traffic: Traffic::default(),
         huge_pages: os_alloc_sim::HugePages::default(),
         frames: 0,
@@ -143,7 +143,7 @@ pub(crate) fn no_counts() -> Report {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{AddressMap, Density, System, Width};
     use host::AllocatorSettings;
     use os_alloc_sim::{CopyUnit, PageSize, Policy, ZeroOnFree};
@@ -153,7 +153,7 @@ mod tests {
     /// A process of 64 pages in a half-full memory forks, and the parent writes to all its pages.
     fn forked(policy: Policy) -> AllocatorReport {
         let geometry = System::paper(1, Density::Gb1, Width::X8).geometry;
-        let map = AddressMap::preset(geometry, Preset::RowInterleaved);
+        let map = AddressMap::preset(geometry, MapPreset::RowInterleaved);
         let copy_unit = CopyUnit::RowSet;
         let settings = AllocatorSettings { policy, seed: 1, utilization: 0.5, fragmentation: 0.5, copy_unit };
         let mut kernel = settings.memory(&map).expect("a frame is a row").into_kernel(ZeroOnFree::Off);
@@ -204,7 +204,7 @@ mod tests {
         };
         let report = AllocatorReport::new(&Report {
             policy: Policy::BankAware,
-            sharing: Sharing::RowSet { frames: 4 },
+            sharing: RowSharing::RowSet { frames: 4 },
             huge_pages: os_alloc_sim::HugePages { wanted: 11, served: 7 },
             frames: 1_000,
             free_before: blocks([(0, 3), (1, 2), (9, 1)]),

@@ -3,7 +3,7 @@
 use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Refresh, Row, System};
 use energy::{Currents, PowerState, Prices};
 use memctrl::policy::row::RowPolicy;
-use memctrl::{ConfigError, LowPower, PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{ConfigError, LowPower, PowerPolicy, QueueSettings, RefreshPolicy};
 
 use crate::controller::ControllerSettings;
 use crate::error::SystemError;
@@ -32,7 +32,7 @@ pub(crate) fn refresh(system: &System, policy: RefreshPolicy) -> Result<(), OutO
 }
 
 pub(crate) fn queues(controller: &ControllerSettings) -> Result<(), SystemError> {
-    let Queues { read_entries, write_entries, copy_entries, admission_per_cycle, .. } = controller.queues;
+    let QueueSettings { read_entries, write_entries, copy_entries, admission_per_cycle, .. } = controller.queues;
     within("staging_lines", controller.staging_lines as u64, 1, ControllerSettings::STAGING_LINES_MAX)?;
     for (setting, found) in [
         ("queues.read_entries", read_entries),

@@ -3,7 +3,7 @@
 use dram_spec::{Cycles, Geometry};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{FrFcfs, Scheduler};
-use memctrl::{PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{PowerPolicy, QueueSettings, RefreshPolicy};
 
 /// Settings of a memory controller except the copy policy. `docs/controller.md` explains each.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct ControllerSettings {
     /// it, the copy completes there first.
     pub copy_hold_max: Option<Cycles>,
     /// Queue sizes, and watermarks of the write queue.
-    pub queues: Queues,
+    pub queues: QueueSettings,
     /// Order of the accesses of a channel; none for FR-FCFS, and for the one that a copy engine needs where
     /// one copies.
     pub scheduler: Option<Box<dyn Scheduler>>,
@@ -39,7 +39,7 @@ impl ControllerSettings {
         ControllerSettings {
             staging_lines: usize::from(geometry.columns()),
             copy_hold_max: None,
-            queues: Queues::default(),
+            queues: QueueSettings::default(),
             scheduler: None,
             row_policy: RowPolicy::Open,
             refresh: RefreshPolicy::default(),
@@ -64,7 +64,7 @@ impl ControllerSettings {
             RowPolicy::Timeout { after } => format!("rows closed after {after} clocks"),
             RowPolicy::Open | RowPolicy::Closed => format!("{} rows", self.row_policy.name()),
         };
-        let Queues { read_entries, write_entries, .. } = self.queues;
+        let QueueSettings { read_entries, write_entries, .. } = self.queues;
         let hold = self.copy_hold_max.map_or(String::new(), |most| format!(", copies held to {most} clocks"));
         format!("{scheduler}, {rows}, {read_entries} + {write_entries} entries per channel{hold}")
     }

@@ -17,7 +17,7 @@ use memctrl::{Completion, Config, Controller, RequestSource};
 use os_alloc_sim::Policy;
 use protocol_check::Checker;
 use rowclone::Operation;
-use trace_io::trace::Reader;
+use trace_io::trace::TraceReader;
 
 use crate::allocator_report::AllocatorReport;
 use crate::check_report::CheckReport;
@@ -198,7 +198,7 @@ impl RunSettings<'_> {
 
     fn trace(self, trace: RecordedTrace<'_>, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
         let RecordedTrace { name, text, format, unusable, timing, allocator, fault } = trace;
-        let reader = Reader::new(text, format).map_err(host::ReplayError::from)?;
+        let reader = TraceReader::new(text, format).map_err(host::ReplayError::from)?;
         let format = reader.format();
         let settings = ReplaySettings {
             unusable,

@@ -193,7 +193,7 @@ pub use figures::{FiguresReport, PartRow, QueueDepth, RowOutcomes, cause_key};
 pub use host::machine::{DmaCounts, NetworkCounts, PrefetchCounts};
 pub use metered::{Measured, Measurements};
 pub use mix::MixMetrics;
-pub use observer::{Attachments, Observer, Shared};
+pub use observer::{Attachments, Observer, SharedObserver};
 pub use operations::{Comparison, OperationRow, label, mechanisms};
 pub use outcome::Outcome;
 pub use pricing::price_table;

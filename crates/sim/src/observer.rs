@@ -18,7 +18,7 @@ pub trait Observer: EventSink {
 }
 
 /// An observer shared by the request source and the event sink of a run.
-pub type Shared<'a> = &'a RefCell<dyn Observer + 'a>;
+pub type SharedObserver<'a> = &'a RefCell<dyn Observer + 'a>;
 
 /// Optional observers of a run.
 #[derive(Default)]
@@ -28,13 +28,13 @@ pub struct Attachments<'a, 'o> {
     /// Sink of the commands, for example a log.
     pub commands: Option<&'a mut dyn EventSink>,
     /// Observer of commands and requests.
-    pub observer: Option<Shared<'o>>,
+    pub observer: Option<SharedObserver<'o>>,
     /// Called every [`RunProgress::STEP_REQUESTS`] requests.
     pub progress: Option<&'a dyn Fn(RunProgress)>,
 }
 
 /// Event sink that forwards to an observer.
-pub struct ObserverSink<'a>(pub Shared<'a>);
+pub struct ObserverSink<'a>(pub SharedObserver<'a>);
 
 impl EventSink for ObserverSink<'_> {
     fn command(&mut self, event: &CommandEvent) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_spec::address::{FRAME_BYTES, Preset, RawAddressMap};
+use dram_spec::address::{FRAME_BYTES, MapPreset, RawAddressMap};
 use dram_spec::{
     AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry,
     ReferenceCycle, Refresh, RefreshMode, Row, RowsPerSubarray, SpeedBin, Standard, System, Width,
@@ -12,9 +12,9 @@ use host::AgedMemories;
 use memctrl::policy::copy::{BASELINE, CopyPolicy, DMA};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::Scheduler;
-use memctrl::{Config, PageMode, PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{Config, PageMode, PowerPolicy, QueueSettings, RefreshPolicy};
 use os_alloc_sim::{CopyUnit, FrameMap};
-use rowclone::{Chip, FaultyRows, Planner};
+use rowclone::{CopySupport, FaultyRows, Planner};
 
 use crate::checks;
 use crate::controller::ControllerSettings;
@@ -155,7 +155,7 @@ pub struct SystemBuilder {
     reference_cycle: ReferenceCycle,
     address_map: RawAddressMap,
     faulty_rows: Vec<(Channel, BankId, Row)>,
-    chip: Chip,
+    chip: CopySupport,
     currents: CurrentSet,
     background_rho: Option<f64>,
     staging_lines: Option<usize>,
@@ -175,9 +175,9 @@ impl Default for SystemBuilder {
             refresh,
             refresh_mode: None,
             reference_cycle,
-            address_map: Preset::RowInterleaved.raw(),
+            address_map: MapPreset::RowInterleaved.raw(),
             faulty_rows: Vec::new(),
-            chip: Chip::ROWCLONE,
+            chip: CopySupport::ROWCLONE,
             currents: CurrentSet::Default,
             background_rho: None,
             staging_lines: None,
@@ -234,14 +234,14 @@ setters! {
     /// Sets the cycle of a command of two cycles from which distances count.
     reference_cycle(reference_cycle: ReferenceCycle) reference_cycle = reference_cycle;
 
-    /// Sets the address map: a preset's [`Preset::raw`], or user-defined fields.
+    /// Sets the address map: a preset's [`MapPreset::raw`], or user-defined fields.
     address_map(address_map: RawAddressMap) address_map = address_map;
 
     /// Sets the rows that the chips have replaced by spares.
     faulty_rows(rows: impl IntoIterator<Item = (Channel, BankId, Row)>) faulty_rows = rows.into_iter().collect();
 
     /// Sets what the chips offer of copies inside the DRAM.
-    chip(chip: Chip) chip = chip;
+    chip(chip: CopySupport) chip = chip;
 
     /// Sets the supply currents of the chips. The default is `2 Gb x8 -25E` for chips of its standard, and
     /// no current set for others.
@@ -265,7 +265,7 @@ setters! {
     copy_hold_max(cycles: Option<Cycles>) controller.copy_hold_max = cycles;
 
     /// Sets the queue sizes, and the watermarks of the write queue.
-    queues(queues: Queues) controller.queues = queues;
+    queues(queues: QueueSettings) controller.queues = queues;
 
     /// Sets the scheduler: one of [`memctrl::policy::scheduler`], or a user-defined one.
     scheduler(scheduler: impl Scheduler + 'static) controller.scheduler = Some(Box::new(scheduler));

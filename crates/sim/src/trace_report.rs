@@ -75,7 +75,7 @@ pub struct TraceTally {
 fn latency_from(timing: Timing, format: &Format) -> &'static str {
     match timing {
         Timing::BackToBack | Timing::Window(_) => "acceptance into the queue",
-        Timing::Recorded if format.timing == trace_io::trace::Timing::Times => {
+        Timing::Recorded if format.timing == trace_io::trace::RecordTiming::Times => {
             "arrival; of records without a time, from acceptance"
         }
         Timing::Recorded | Timing::Instructions(_) => "arrival, waiting for the queue included",

@@ -5,7 +5,7 @@ use memctrl::{Completion, Request, RequestSource};
 use rowclone::Operation;
 
 use crate::backlog::{Backlog, Meter};
-use crate::observer::Shared;
+use crate::observer::SharedObserver;
 use crate::progress::RunProgress;
 use crate::served::ServedTally;
 
@@ -15,7 +15,7 @@ pub struct Tracked<'p, 'o, S> {
     backlog: Meter,
     progress: RunProgress,
     report: Option<&'p dyn Fn(RunProgress)>,
-    observer: Option<Shared<'o>>,
+    observer: Option<SharedObserver<'o>>,
     /// Copies and initializations that are done at or after a cycle.
     from: Cycle,
     served: ServedTally,
@@ -29,7 +29,7 @@ impl<'p, 'o, S: RequestSource> Tracked<'p, 'o, S> {
         total: Option<u64>,
         from: Cycle,
         report: Option<&'p dyn Fn(RunProgress)>,
-        observer: Option<Shared<'o>>,
+        observer: Option<SharedObserver<'o>>,
     ) -> Tracked<'p, 'o, S> {
         let progress = RunProgress { done: 0, total };
         Tracked { source, backlog: Meter::new(), progress, report, observer, from, served: ServedTally::default() }

@@ -6,7 +6,7 @@ use host::{OperationKind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, LEAST_ENERGY, ROWCLONE};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, FrFcfsCap, ParBs};
-use memctrl::{PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{PowerPolicy, QueueSettings, RefreshPolicy};
 use rowclone_sim::{Experiment, ExperimentError, RecordedTrace, Requests, SystemBuilder};
 
 fn copy(src: Place) -> OperationSpec {
@@ -27,8 +27,8 @@ fn system() -> SystemBuilder {
 /// Each inconsistency is an error that names the setting and suggests a correction.
 #[test]
 fn settings_that_cannot_be_simulated_are_errors_that_name_them() {
-    let queues = |change: fn(&mut Queues)| {
-        let mut queues = Queues::default();
+    let queues = |change: fn(&mut QueueSettings)| {
+        let mut queues = QueueSettings::default();
         change(&mut queues);
         system().queues(queues)
     };

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::address::{MapPreset, RawAddressMap, RawXor};
 use dram_spec::{
     BankId, Channel, CommandEvent, Cycle, Cycles, Density, EventSink, PhysicalAddress, RawGeometry, Refresh, Row,
     RowsPerSubarray, Standard, Width,
@@ -17,7 +17,7 @@ use host::{AllocatorSettings, OperationKind, OperationSpec, Place, Timing, Unusa
 use memctrl::policy::copy::POLICIES;
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, CpuFirst, Fcfs, FrFcfsCap, ParBs};
-use memctrl::{PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{PowerPolicy, QueueSettings, RefreshPolicy};
 use os_alloc_sim::{CopyUnit, Policy};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -95,7 +95,7 @@ fn map() -> impl Strategy<Value = RawAddressMap> {
     let xor = (select(&["bank", "channel", "rank", "row", ""][..]), bit.clone(), prop::collection::vec(bit, 0..3));
     let xor = xor.prop_map(|(field, bit, address_bits)| RawXor { field: field.to_owned(), bit, address_bits });
     let xor = prop::collection::vec(xor, 0..3);
-    let preset = select(&Preset::ALL[..]).prop_map(Preset::raw);
+    let preset = select(&MapPreset::ALL[..]).prop_map(MapPreset::raw);
     prop_oneof![
         12 => preset.clone(),
         1 => (fields, xor.clone()).prop_map(|(fields, xor)| RawAddressMap { fields: fields.into(), xor }),
@@ -103,13 +103,19 @@ fn map() -> impl Strategy<Value = RawAddressMap> {
     ]
 }
 
-fn queues() -> impl Strategy<Value = Queues> {
+fn queues() -> impl Strategy<Value = QueueSettings> {
     let numbers = (size(), size(), size(), size(), size(), size());
-    let drawn = numbers.prop_map(|(read_entries, write_entries, copy_entries, admission_per_cycle, high, low)| {
-        Queues { read_entries, write_entries, copy_entries, admission_per_cycle, drain_high: high, drain_low: low }
-    });
+    let drawn =
+        numbers.prop_map(|(read_entries, write_entries, copy_entries, admission_per_cycle, high, low)| QueueSettings {
+            read_entries,
+            write_entries,
+            copy_entries,
+            admission_per_cycle,
+            drain_high: high,
+            drain_low: low,
+        });
     prop_oneof![
-        Just(Queues::default()),
+        Just(QueueSettings::default()),
         drawn.prop_map(|mut queues| {
             // Most drawn watermarks are inconsistent.
             if queues.drain_low < 256 && queues.drain_high < 256 {

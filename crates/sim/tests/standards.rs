@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::address::{Fields, Preset, RawAddressMap};
+use dram_spec::address::{Fields, MapPreset, RawAddressMap};
 use dram_spec::{Command, CommandLog, Density, Issued, PhysicalAddress, ReferenceCycle, Refresh, SpeedBin, Width};
 use host::workload::{Gap, Pattern, Random, Settings, Stream, StreamAccess};
 use host::{OperationKind, OperationSpec, Place};
@@ -18,7 +18,7 @@ fn system(bin: &str, density: Density, row_bytes: u64) -> SystemBuilder {
         .row_bytes(row_bytes)
         .no_currents()
         .refresh(Refresh::Off)
-        .address_map(Preset::RowInterleaved.raw())
+        .address_map(MapPreset::RowInterleaved.raw())
 }
 
 /// Clocks of a copy of one row on an idle memory. The checker accepts its commands, and the memory is right.

@@ -16,7 +16,7 @@ use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Channel, Column, Cycle, Cycles, Row};
 use flate2::{Compression, write::GzEncoder};
 use trace_io::recording::{self, BlockEntry};
-use trace_io::trace::{AccessKind, Arrival, Event, Format, Reader, Record, Timing, TraceWriter};
+use trace_io::trace::{AccessKind, Arrival, Event, Format, Record, RecordTiming, TraceReader, TraceWriter};
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to the terminal")]
 fn main() -> ExitCode {
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 }
 
 fn read_recording(instructions: &str, file: &str) -> Result<String, Box<dyn Error>> {
-    let mut reader = recording::Reader::new(File::open(file)?)?;
+    let mut reader = recording::RecordingReader::new(File::open(file)?)?;
     let (mut remaining, mut sum) = (instructions.parse::<u64>()?, 0_u64);
     while remaining > 0
         && let Some(block) = reader.next_block()?
@@ -90,7 +90,7 @@ fn write_record(number: u64, format: &'static Format, text: &mut Vec<u8>) -> Res
     let chance = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let address = PhysicalAddress(chance >> 32 & !63);
     let other = PhysicalAddress((chance >> 8 & 0xffff_ffff & !63) + 64);
-    let recorded = format.timing == Timing::Instructions;
+    let recorded = format.timing == RecordTiming::Instructions;
     let instructions = if recorded { 1000 + (chance % 1000) as u32 } else { 0 };
     let read = Event::Read { address, bytes: None, writeback: None };
     let access = |bytes| match number % 40 {
@@ -133,15 +133,15 @@ fn located(number: u64, chance: u64) -> Event {
 
 fn arrival(number: u64, chance: u64, format: &Format, event: &Event) -> Arrival {
     match format.timing {
-        Timing::None => Arrival::WhenTaken,
-        Timing::AtCycles | Timing::Times => Arrival::AtCycle(Cycle(number * 20)),
-        Timing::AfterCycles => Arrival::AfterCycles(Cycles(20)),
-        Timing::Instructions if matches!(event, Event::Copy { .. } | Event::Fill { .. }) => {
+        RecordTiming::None => Arrival::WhenTaken,
+        RecordTiming::AtCycles | RecordTiming::Times => Arrival::AtCycle(Cycle(number * 20)),
+        RecordTiming::AfterCycles => Arrival::AfterCycles(Cycles(20)),
+        RecordTiming::Instructions if matches!(event, Event::Copy { .. } | Event::Fill { .. }) => {
             Arrival::AfterInstructions(0)
         }
         // A line of lackey per instruction, of every instruction; the other programs ran with caches.
-        Timing::Instructions if format.name == "lackey" => Arrival::AfterInstructions(chance % 7),
-        Timing::Instructions => Arrival::AfterInstructions(chance % 300),
+        RecordTiming::Instructions if format.name == "lackey" => Arrival::AfterInstructions(chance % 7),
+        RecordTiming::Instructions => Arrival::AfterInstructions(chance % 300),
     }
 }
 
@@ -158,7 +158,7 @@ fn write_fault(number: u64, text: &mut Vec<u8>) -> std::io::Result<()> {
 
 fn read(format: &str, file: &str) -> Result<String, Box<dyn Error>> {
     let mut records = 0_u64;
-    for record in Reader::new(File::open(file)?, Format::named(format))? {
+    for record in TraceReader::new(File::open(file)?, Format::named(format))? {
         black_box(record?);
         records += 1;
     }

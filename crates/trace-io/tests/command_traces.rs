@@ -9,16 +9,16 @@ use dram_spec::{BankId, Channel, Column, Command, Cycle, Density, Issued, Precha
 use proptest::prelude::*;
 use trace_io::LineError;
 use trace_io::command_log::LogReader;
-use trace_io::commands::{CommandFormat, FORMATS, FileRank, Peeked, TraceReader};
+use trace_io::commands::{CommandFormat, CommandReader, FORMATS, FileRank, Peeked};
 
 use common::{system, system_of};
 
 const PLACE: FileRank = FileRank { channel: Channel(2), rank: 1 };
 
-fn reader(format: &str, trace: &[u8]) -> TraceReader<impl Read + use<>> {
+fn reader(format: &str, trace: &[u8]) -> CommandReader<impl Read + use<>> {
     let input = Peeked::new(std::io::Cursor::new(trace.to_vec()));
     let format = CommandFormat::named(format).expect("a format");
-    TraceReader::new(input, format, PLACE, &system()).expect("a format that is read")
+    CommandReader::new(input, format, PLACE, &system()).expect("a format that is read")
 }
 
 fn read(format: &str, trace: &str) -> Result<(Vec<Issued>, Option<Cycle>), LineError> {
@@ -80,7 +80,7 @@ fn the_exit_of_a_precharge_power_down_is_that_of_the_system() {
         let read = |name: &str| {
             let trace = std::io::Cursor::new(format!("5,{name},0\n"));
             let reader =
-                TraceReader::new(Peeked::new(trace), CommandFormat::named("drampower").unwrap(), PLACE, &system);
+                CommandReader::new(Peeked::new(trace), CommandFormat::named("drampower").unwrap(), PLACE, &system);
             reader.unwrap().next().unwrap()
         };
         assert!(read(right).is_ok());
@@ -222,7 +222,7 @@ fn unknown_commands_are_listed_up_to_a_limit() {
 fn logs_and_lists_have_other_readers_or_none() {
     for name in ["log", "hdl"] {
         let format = CommandFormat::named(name).unwrap();
-        assert!(TraceReader::new(Peeked::new(&b""[..]), format, PLACE, &system()).is_none());
+        assert!(CommandReader::new(Peeked::new(&b""[..]), format, PLACE, &system()).is_none());
     }
 }
 
@@ -238,7 +238,7 @@ fn an_input_that_fails_is_an_error_of_the_line_reached() {
         let lines = (0..length).map(|at| format!("{at},ACT,3\n")).collect::<Vec<_>>().concat();
         let bytes = lines.len();
         let input = Peeked::new(std::io::Cursor::new(lines).chain(Broken));
-        let reader = TraceReader::new(input, CommandFormat::named("drampower").unwrap(), PLACE, &system()).unwrap();
+        let reader = CommandReader::new(input, CommandFormat::named("drampower").unwrap(), PLACE, &system()).unwrap();
         let items: Vec<_> = reader.collect();
         assert_eq!(items.len() as u64, length + 1);
         let message = items.into_iter().find_map(Result::err).unwrap().to_string();
@@ -252,7 +252,7 @@ fn an_input_that_fails_is_an_error_of_the_line_reached() {
 /// Number of items, all of which are read: the greater one of a system without bank groups and one with them.
 fn items(format: &CommandFormat, trace: &[u8]) -> usize {
     let items = |system: &System| {
-        let Some(mut reader) = TraceReader::new(Peeked::new(trace), format, PLACE, system) else { return 0 };
+        let Some(mut reader) = CommandReader::new(Peeked::new(trace), format, PLACE, system) else { return 0 };
         let items = reader.by_ref().count();
         assert!(reader.next().is_none(), "what has ended stays ended");
         items
@@ -339,7 +339,7 @@ proptest! {
 fn read_as(system: &System, format: &str, trace: &str) -> Result<Vec<Issued>, LineError> {
     let input = Peeked::new(std::io::Cursor::new(trace.as_bytes().to_vec()));
     let format = CommandFormat::named(format).expect("a format");
-    TraceReader::new(input, format, PLACE, system).expect("a format that is read").collect()
+    CommandReader::new(input, format, PLACE, system).expect("a format that is read").collect()
 }
 
 const WITH_GROUPS: &str = "clock,command,Channel,Rank,BankGroup,Bank,Row,Column,type,source\n";

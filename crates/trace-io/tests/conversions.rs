@@ -1,15 +1,15 @@
 //! Conversions of memory traces: each pair of formats by hand, and round trips.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, Clock, Density, System, Width};
 use proptest::prelude::*;
 use proptest::sample::select;
 use trace_io::LineError;
-use trace_io::trace::{ConvertSystem, Converter, Event, Format, Reader, Record};
+use trace_io::trace::{ConvertSystem, Converter, Event, Format, Record, TraceReader};
 
 fn system() -> ConvertSystem {
-    let map = AddressMap::preset(System::paper(1, Density::Gb2, Width::X8).geometry, Preset::RowInterleaved);
+    let map = AddressMap::preset(System::paper(1, Density::Gb2, Width::X8).geometry, MapPreset::RowInterleaved);
     ConvertSystem { map, clock: Clock::DDR3_1066 }
 }
 
@@ -21,7 +21,7 @@ fn convert(
     drops: bool,
 ) -> Result<(String, u64), LineError> {
     let mut converter = Converter::new(Vec::new(), Format::named(to).unwrap(), system, 2.0, drops);
-    for record in Reader::new(text.as_bytes(), Format::named(from)).unwrap() {
+    for record in TraceReader::new(text.as_bytes(), Format::named(from)).unwrap() {
         converter.push(&record.unwrap())?;
     }
     let (bytes, dropped) = converter.finish();
@@ -135,7 +135,7 @@ proptest! {
         } else {
             let events = |text: &str| -> Vec<Event> {
                 let event = |record: Result<Record, _>| record.unwrap().event;
-                Reader::new(text.as_bytes(), None).unwrap().map(event).collect()
+                TraceReader::new(text.as_bytes(), None).unwrap().map(event).collect()
             };
             prop_assert_eq!(events(&back), events(&text));
         }

@@ -12,7 +12,7 @@ use dram_spec::{
 use trace_io::LineError;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{
-    CommandFormat, Exporter, FORMATS, FileRank, Inexpressible, InexpressibleCommands, Peeked, Target, TraceReader,
+    CommandFormat, CommandReader, Exporter, FORMATS, FileRank, Inexpressible, InexpressibleCommands, Peeked, Target,
     Unsupported,
 };
 
@@ -284,7 +284,7 @@ fn the_documentation_shows_what_is_written_and_read() {
     let mut read = 0;
     for block in starting("0,ACT").into_iter().chain(starting("clock,")).chain(starting("12  ")) {
         let format = CommandFormat::matching(block.as_bytes(), "")[0];
-        let reader = TraceReader::new(Peeked::new(block.as_bytes()), format, PLACES[0], &system()).unwrap();
+        let reader = CommandReader::new(Peeked::new(block.as_bytes()), format, PLACES[0], &system()).unwrap();
         read += reader.map(Result::unwrap).count();
     }
     assert_eq!(read, 6 + 6 + 4 + 4);

@@ -9,7 +9,7 @@ use std::path::Path;
 use dram_spec::PhysicalAddress;
 use proptest::prelude::*;
 use trace_io::trace::copies::{AddressOrder, Amount, CopyFinder, CopyReport, FindSettings, FoundCopy};
-use trace_io::trace::{Arrival, Event, FORMATS, Format, Reader, Record};
+use trace_io::trace::{Arrival, Event, FORMATS, Format, Record, TraceReader};
 
 use fuzzed::search;
 
@@ -299,7 +299,7 @@ fn data_tell_fills_of_zeros() {
     let line = |n: u64, byte: &str| format!("{n}: write {:#x} 0x{}\n", 0x4000 + 64 * n, byte.repeat(64));
     for (byte, fills, others) in [("00", 1, 0), ("5a", 0, 1)] {
         let text: String = (0..32).map(|n| line(n, byte)).collect();
-        let mut reader = Reader::new(text.as_bytes(), trace_io::trace::Format::named("stl")).unwrap();
+        let mut reader = TraceReader::new(text.as_bytes(), trace_io::trace::Format::named("stl")).unwrap();
         let (mut finder, mut left) = (CopyFinder::new(SETTINGS), Vec::new());
         while let Some(record) = reader.next() {
             let (line, data) = (reader.line(), reader.data());

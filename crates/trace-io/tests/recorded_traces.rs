@@ -7,13 +7,13 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use trace_io::trace::{Arrival, Event, Format, Reader, Record};
+use trace_io::trace::{Arrival, Event, Format, Record, TraceReader};
 
 /// Reads, writebacks, copies and fills of a file, and the instructions of reads, copies and fills.
 type Sums = ([u64; 4], [u64; 3]);
 
 fn sums(path: &Path, format: &str) -> Sums {
-    let mut reader = Reader::new(File::open(path).unwrap(), None).unwrap();
+    let mut reader = TraceReader::new(File::open(path).unwrap(), None).unwrap();
     assert_eq!(reader.format(), Format::named(format).unwrap(), "{}", path.display());
     let (mut found, mut instructions) = ([0; 4], [0; 3]);
     for record in reader.by_ref() {

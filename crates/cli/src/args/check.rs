@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dram_spec::Dialect;
-use protocol_check::Report;
+use protocol_check::ViolationReport;
 use trace_io::commands::{self, FORMATS};
 
 use super::{Named, OutputFormat, TraceSystemArgs, named, one_of};
@@ -40,7 +40,7 @@ pub struct CheckArgs {
     #[arg(long, value_parser = named(&DIALECTS))]
     pub dialect: Option<Dialect>,
     /// Most violations that are listed, as text and as JSON; all are counted
-    #[arg(long, value_name = "N", default_value_t = Report::KEPT)]
+    #[arg(long, value_name = "N", default_value_t = ViolationReport::KEPT)]
     pub limit: usize,
     /// How to print the verdict
     #[arg(long, value_enum, default_value_t)]

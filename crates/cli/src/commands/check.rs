@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use dram_spec::{Cycle, Dialect, Issued};
-use protocol_check::{Checker, Report, Rule, Violation};
+use protocol_check::{Checker, Rule, Violation, ViolationReport};
 use report::table::Align::{Left, Right};
 use report::table::{TextColumn, listed};
 use serde_json::{Map, Value, json};
@@ -30,7 +30,7 @@ struct Verdict {
     dialect: Dialect,
     commands: u64,
     end: Cycle,
-    report: Report,
+    report: ViolationReport,
 }
 
 /// Checks a trace.

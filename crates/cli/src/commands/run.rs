@@ -8,7 +8,7 @@ use dram_spec::Cycles;
 use report::timeline::Window;
 use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_tables, warnings};
 use rowclone_sim::quantity::{bytes, counted};
-use rowclone_sim::{ControllerSettings, CopyMethod, MemorySystem, Outcome, Reference, Shared};
+use rowclone_sim::{ControllerSettings, CopyMethod, MemorySystem, Outcome, Reference, SharedObserver};
 
 use super::core_runs::break_even_bytes;
 use super::explain_address;
@@ -43,7 +43,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut outcomes = Vec::new();
     for ((&variant, log), drawing) in variants.iter().zip(&mut files.logs).zip(&mut files.timelines) {
         let drawn = drawing.take().map(|file| timeline(&scenario, variant, window, file));
-        let observer = drawn.as_ref().map(|(_, timeline)| timeline as Shared<'_>);
+        let observer = drawn.as_ref().map(|(_, timeline)| timeline as SharedObserver<'_>);
         let wanted = Wanted { check: args.check, observer, progress: !args.quiet, ..Wanted::new(&stop) };
         let (run, written) = experiment::run(&scenario, variant, wanted, log.take())?;
         *log = written;

@@ -8,7 +8,7 @@ use rowclone_config::{Failure, file};
 use rowclone_sim::quantity::{bytes, counted, grouped};
 use serde_json::{Value, json};
 use trace_io::Text;
-use trace_io::trace::{Format, Timing, TraceSummary};
+use trace_io::trace::{Format, RecordTiming, TraceSummary};
 
 use super::recording_info;
 use crate::args::TraceInfoArgs;
@@ -90,7 +90,7 @@ fn arrivals(format: &Format, summary: &TraceSummary) -> String {
     let cycle = summary.last_cycle.map(|cycle| format!("clocks, the last {}", grouped(cycle)));
     let time = summary.last_ps.map(|ps| format!("times, the last {} ns", ps as f64 / 1000.0));
     match (format.timing, cycle, time) {
-        (Timing::Instructions, ..) => instructions(),
+        (RecordTiming::Instructions, ..) => instructions(),
         (_, Some(cycle), Some(time)) => format!("{cycle}; {time}{late}"),
         (_, Some(one), None) | (_, None, Some(one)) => one + &late,
         (_, None, None) => "none: as fast as requests are accepted".to_owned(),

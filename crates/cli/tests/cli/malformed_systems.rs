@@ -1,7 +1,7 @@
 //! Everything that can be wrong with a system file is one message with its place, and a way out.
 
 use dram_spec::Cycles;
-use memctrl::{PowerPolicy, Queues};
+use memctrl::{PowerPolicy, QueueSettings};
 use rowclone_config::{Overrides, SystemConfig};
 
 use crate::common::Directory;
@@ -367,7 +367,7 @@ fn what_is_left_out_of_the_controller_has_the_documented_default() {
         SystemConfig::read(&Directory::sound().path("system.toml"), &overrides).unwrap().memory.controller().clone()
     };
     let plain = controller("controller.staging_lines=64");
-    assert_eq!(plain.queues, Queues::default());
+    assert_eq!(plain.queues, QueueSettings::default());
     assert_eq!((plain.scheduler_or_default().name(), plain.row_policy.name()), ("fr-fcfs", "open"));
     assert_eq!((plain.copy_hold_max, plain.power), (None, PowerPolicy::default()));
     for (entries, high, low) in [(1, 1, 0), (2, 1, 0), (64, 48, 16), (128, 96, 32)] {

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
-use trace_io::recording::{BlockEntry, Event, Reader};
+use trace_io::recording::{BlockEntry, Event, RecordingReader};
 
 use crate::common::send;
 
@@ -100,7 +100,7 @@ fn forks_programs_and_the_exit_code_are_recorded() {
     assert!(message.contains("does not see"), "{message}");
     assert_eq!(files(&folder), 1);
 
-    let mut reader = Reader::new(File::open(folder.path().join("a.rct.zst")).unwrap()).unwrap().with_digest();
+    let mut reader = RecordingReader::new(File::open(folder.path().join("a.rct.zst")).unwrap()).unwrap().with_digest();
     assert_eq!(reader.metadata().program[..2], ["sh", "-c"]);
     let (mut forks, mut creates, mut exits, mut maps) = (0, 0, 0, 0);
     while let Some(block) = reader.next_block().unwrap() {

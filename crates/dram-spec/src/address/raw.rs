@@ -17,7 +17,7 @@ pub struct RawAddressMap {
 pub enum Fields {
     /// Those of a preset, which depend on the geometry: subarrays of a size that is no power of two are no
     /// field of bits, and the preset then has the whole row number in the place of row and subarray.
-    Preset(Preset),
+    Preset(MapPreset),
     /// The coordinates from the high to the low address bits, each `"name"` or `"name:width"` with the width in
     /// bits: `["row", "rank", "bank", "column", "channel", "offset"]`.
     List(Vec<String>),
@@ -43,7 +43,7 @@ pub struct RawXor {
 crate::named! {
     /// Named address maps.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-    pub enum Preset {
+    pub enum MapPreset {
         /// A row is one block of addresses. Consecutive rows alternate over the channels, then the
         /// banks, then the ranks, then the subarrays.
         RowInterleaved = "row-interleaved",
@@ -59,16 +59,16 @@ crate::named! {
     }
 }
 
-impl Preset {
+impl MapPreset {
     /// Fields, from high to low, where all subarrays are of one size, a power of two. The row within its
     /// subarray is the highest, as in the `RowClone` paper, so that the reserved rows are the end of the
     /// memory.
     pub const fn fields(self) -> &'static [&'static str] {
         match self {
-            Preset::RowInterleaved => &["row", "subarray", "rank", "bank", "channel", "column", "offset"],
-            Preset::BankInterleaved => &["row", "subarray", "rank", "column", "channel", "bank", "offset"],
-            Preset::LineInterleaved => &["row", "subarray", "rank", "bank", "column", "channel", "offset"],
-            Preset::GroupInterleaved => {
+            MapPreset::RowInterleaved => &["row", "subarray", "rank", "bank", "channel", "column", "offset"],
+            MapPreset::BankInterleaved => &["row", "subarray", "rank", "column", "channel", "bank", "offset"],
+            MapPreset::LineInterleaved => &["row", "subarray", "rank", "bank", "column", "channel", "offset"],
+            MapPreset::GroupInterleaved => {
                 &["row", "subarray", "rank", "bank", "column", "bank_group", "channel", "offset"]
             }
         }

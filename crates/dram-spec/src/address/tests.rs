@@ -196,7 +196,7 @@ proptest! {
 
 #[test]
 fn consecutive_addresses_go_where_the_preset_says() {
-    use Preset::{BankInterleaved, LineInterleaved, RowInterleaved};
+    use MapPreset::{BankInterleaved, LineInterleaved, RowInterleaved};
     let places = |preset, step: u64| -> Vec<(u8, u8, u32, u16)> {
         let map = AddressMap::preset(paper(2), preset);
         (0..4)
@@ -218,11 +218,11 @@ fn presets_publish_the_granularity_and_the_run_of_their_interleaving() {
         let map = AddressMap::preset(paper(channels), preset);
         (map.granularity(), map.run_bytes(), map.stride().bytes, map.stride().span)
     };
-    assert_eq!(of(1, Preset::RowInterleaved), (4096, 4096, 4096, 4096));
-    assert_eq!(of(2, Preset::RowInterleaved), (4096, 4096, 4096, 4096));
-    assert_eq!(of(1, Preset::LineInterleaved), (4096, 4096, 4096, 4096), "one channel leaves nothing to interleave");
-    assert_eq!(of(2, Preset::LineInterleaved), (8192, 64, 128, 8192), "row size x channels");
-    assert_eq!(of(2, Preset::BankInterleaved), (65_536, 64, 1024, 65_536), "row size x channels x banks");
+    assert_eq!(of(1, MapPreset::RowInterleaved), (4096, 4096, 4096, 4096));
+    assert_eq!(of(2, MapPreset::RowInterleaved), (4096, 4096, 4096, 4096));
+    assert_eq!(of(1, MapPreset::LineInterleaved), (4096, 4096, 4096, 4096), "one channel leaves nothing to interleave");
+    assert_eq!(of(2, MapPreset::LineInterleaved), (8192, 64, 128, 8192), "row size x channels");
+    assert_eq!(of(2, MapPreset::BankInterleaved), (65_536, 64, 1024, 65_536), "row size x channels x banks");
 }
 
 /// `DRAMSys`' two DIMM maps, in which the byte of the 64-bit word is bits 0-2 and the column bits
@@ -251,7 +251,7 @@ fn the_lowest_listed_part_holds_the_lowest_bits() {
 
 #[test]
 fn subarray_is_the_high_bits_of_the_row() {
-    let map = AddressMap::preset(paper(2), Preset::RowInterleaved);
+    let map = AddressMap::preset(paper(2), MapPreset::RowInterleaved);
     let row = |bit: u32| map.locate(PhysicalAddress(1 << bit)).unwrap().row.0;
     assert_eq!((row(16), row(22), row(23)), (512, 512 << 6, 1), "7 bits of subarray above channel and bank");
 }
@@ -260,7 +260,7 @@ fn subarray_is_the_high_bits_of_the_row() {
 #[test]
 fn reserved_rows_are_the_end_of_the_memory_under_presets() {
     let hashed = [("bank", 0, [16_u32].as_slice()), ("channel", 0, &[13])];
-    for (preset, xor) in Preset::ALL.into_iter().flat_map(|preset| [(preset, &hashed[..0]), (preset, &hashed)]) {
+    for (preset, xor) in MapPreset::ALL.into_iter().flat_map(|preset| [(preset, &hashed[..0]), (preset, &hashed)]) {
         let map = AddressMap::new(paper(2), &RawAddressMap { xor: raw_map(&[], xor).xor, ..preset.raw() }).unwrap();
         let usable = (4 << 30) - 8_454_144;
         assert_eq!((map.geometry().usable_bytes(), map.usable_end()), (usable, PhysicalAddress(usable)));
@@ -287,7 +287,7 @@ fn a_map_with_whole_rows_on_top_scatters_reserved_rows() {
 fn a_hashed_bank_bit_is_the_parity_of_the_bits_it_names() {
     let raw = RawAddressMap {
         xor: raw_map(&[], &[("bank", 0, &[16, 17]), ("channel", 0, &[18])]).xor,
-        ..Preset::RowInterleaved.raw()
+        ..MapPreset::RowInterleaved.raw()
     };
     let map = AddressMap::new(paper(2), &raw).unwrap();
     let at = |address| {
@@ -389,7 +389,7 @@ fn an_impossible_map_says_what_would_work() {
 
 #[test]
 fn coordinates_outside_the_geometry_have_no_address() {
-    let map = AddressMap::preset(paper(2), Preset::RowInterleaved);
+    let map = AddressMap::preset(paper(2), MapPreset::RowInterleaved);
     let address = |change: fn(&mut Location)| {
         let mut location = Location::default();
         change(&mut location);
@@ -406,7 +406,7 @@ fn coordinates_outside_the_geometry_have_no_address() {
 
 #[test]
 fn frames_past_the_end_lie_nowhere() {
-    let map = AddressMap::preset(paper(1), Preset::RowInterleaved);
+    let map = AddressMap::preset(paper(1), MapPreset::RowInterleaved);
     let end = map.geometry().bytes() / FRAME_BYTES;
     assert_eq!(map.frames_sharing_rows(end - 1), [end - 1]);
     assert_eq!((map.frames_sharing_rows(end), map.frame_subarrays(u64::MAX)), (vec![], vec![]));
@@ -414,10 +414,10 @@ fn frames_past_the_end_lie_nowhere() {
 
 #[test]
 fn every_preset_has_its_name() {
-    for preset in Preset::ALL {
-        assert_eq!(Preset::from_name(preset.name()), Some(preset));
+    for preset in MapPreset::ALL {
+        assert_eq!(MapPreset::from_name(preset.name()), Some(preset));
     }
-    assert_eq!(Preset::from_name("page-interleaved"), None);
+    assert_eq!(MapPreset::from_name("page-interleaved"), None);
 }
 
 /// A pattern of 640, 640 and 768 rows on the paper's memory.
@@ -435,7 +435,7 @@ fn presets_have_the_whole_row_number_where_subarrays_are_no_field() {
         &["row", "rank", "bank", "column", "channel", "offset"],
         &["row", "rank", "bank", "column", "bank_group", "channel", "offset"],
     ];
-    for (preset, list) in Preset::ALL.into_iter().zip(lists) {
+    for (preset, list) in MapPreset::ALL.into_iter().zip(lists) {
         let map = AddressMap::preset(of_pattern(2), preset);
         assert_eq!(map, AddressMap::new(of_pattern(2), &raw_map(list, &[])).unwrap());
         assert!(map.scatters_reserved_rows());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dram_spec::RequestId;
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{
     AddressMap, Cycle, Density, EventSink, Geometry, LINE_BYTES, PhysicalAddress, RawGeometry, SourceId, SpeedBin,
     Standard, System, Width,
@@ -109,7 +109,7 @@ pub fn copies() -> Config {
 }
 
 fn over(system: System, policy: &'static dyn CopyPolicy) -> Config {
-    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
     Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), policy)
 }
 

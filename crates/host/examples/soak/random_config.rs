@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::address::{MapPreset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::standard::Definition;
 use dram_spec::{
@@ -13,7 +13,7 @@ use memctrl::RefreshPolicy;
 use memctrl::policy::copy::POLICIES;
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs};
-use memctrl::{Config, PowerPolicy, PriceTable, Queues, check_progress};
+use memctrl::{Config, PowerPolicy, PriceTable, QueueSettings, check_progress};
 use os_alloc_sim::Generator;
 use rowclone::{FaultyRows, Planner};
 
@@ -40,20 +40,20 @@ pub fn config(generator: &mut Generator) -> Config {
     let system = system(generator);
     let map = AddressMap::new(system.geometry, &map(generator, &system.geometry))
         .expect("each map fits every geometry of four channels and ranks");
-    let chips = [rowclone::Chip::ROWCLONE, rowclone::Chip::offering(rowclone::Chip::names())];
+    let chips = [rowclone::CopySupport::ROWCLONE, rowclone::CopySupport::offering(rowclone::CopySupport::names())];
     let of_chips = |faulty, chip| Arc::new(Planner::of_chips(map.clone(), faulty, chip));
     let faulty = faulty_rows(generator, &system.geometry);
     let offered = of_chips(faulty.clone(), one_of(generator, &chips));
     // Through many subarrays, a row buffer movement may take longer than a REF can wait.
     let is_in_time = check_progress(&system, &offered, &FrFcfs).is_ok();
-    let planner = if is_in_time { offered } else { of_chips(faulty, rowclone::Chip::ROWCLONE) };
+    let planner = if is_in_time { offered } else { of_chips(faulty, rowclone::CopySupport::ROWCLONE) };
     let write_entries = from_to(generator, 2, 64);
     let drain_high = from_to(generator, 1, write_entries as u32);
     Config {
         prices: Some(prices(generator)),
         staging_lines: from_to(generator, 1, 128),
         copy_hold_max: optional(generator, |generator| cycles(generator, 1, 2000)),
-        queues: Queues {
+        queues: QueueSettings {
             read_entries: from_to(generator, 1, 64),
             write_entries,
             copy_entries: from_to(generator, 1, 32),
@@ -123,7 +123,7 @@ fn rows_per_subarray(generator: &mut Generator) -> RowsPerSubarray {
 }
 
 fn map(generator: &mut Generator, geometry: &Geometry) -> RawAddressMap {
-    let [by_row, by_bank, by_line, _] = Preset::ALL.map(Preset::fields);
+    let [by_row, by_bank, by_line, _] = MapPreset::ALL.map(MapPreset::fields);
     let fields: &[&str] = one_of(
         generator,
         &[

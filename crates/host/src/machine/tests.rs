@@ -19,7 +19,7 @@ mod virtual_addresses;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, Cycle, Density, Operation, PhysicalAddress, System, Width};
 use memctrl::policy::copy::{CopyPolicy, ROWCLONE};
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
@@ -88,7 +88,7 @@ pub(super) fn settings() -> MachineSettings {
 
 fn memory() -> (System, AddressMap) {
     let system = System::paper(1, Density::Gb1, Width::X16);
-    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
     (system, map)
 }
 

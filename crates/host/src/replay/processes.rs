@@ -24,7 +24,7 @@ use crate::workload::request;
 ///   addresses around the page. A later first fault of another page of the unit finds its frame. An
 ///   absent page that was shown before, in a unit with other shown pages, is zeroed in place.
 #[derive(Debug)]
-pub(super) struct Processes {
+pub(super) struct RecordedProcesses {
     settings: AllocatorSettings,
     kernel: Kernel,
     by_pid: FxHashMap<u32, ReplayedProcess>,
@@ -66,16 +66,16 @@ struct Before {
     fragmentation: f64,
 }
 
-impl Processes {
+impl RecordedProcesses {
     /// Starts with the kernel of these settings, which has no processes.
-    pub(super) fn new(settings: AllocatorSettings, kernel: Kernel) -> Processes {
+    pub(super) fn new(settings: AllocatorSettings, kernel: Kernel) -> RecordedProcesses {
         let (frames, free) = (kernel.frame_set().frames(), kernel.allocator().free_frames());
         let before = Before {
             free,
             utilization: (frames - free) as f64 / frames as f64,
             fragmentation: kernel.allocator().free_blocks().unusable(HUGE_ORDER),
         };
-        Processes {
+        RecordedProcesses {
             settings,
             kernel,
             by_pid: FxHashMap::default(),
@@ -199,7 +199,7 @@ impl Processes {
 
     /// Returns the counts.
     pub(super) fn into_report(self) -> PageReport {
-        let Processes { settings, kernel, before, cached, cleared, .. } = self;
+        let RecordedProcesses { settings, kernel, before, cached, cleared, .. } = self;
         let allocator = kernel.report();
         let (copied, zeroed) = (allocator.traffic.copies().frames(), allocator.traffic.zeroings().frames());
         let in_use = before.free - kernel.allocator().free_frames();
@@ -221,21 +221,21 @@ impl Processes {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{AddressMap, Density, System, Width};
     use os_alloc_sim::{CopyUnit, Policy, ZeroOnFree};
 
     use super::*;
 
-    fn processes() -> Processes {
-        of_units(1, Preset::RowInterleaved, CopyUnit::Page)
+    fn processes() -> RecordedProcesses {
+        of_units(1, MapPreset::RowInterleaved, CopyUnit::Page)
     }
 
-    fn of_units(channels: u64, preset: Preset, copy_unit: CopyUnit) -> Processes {
+    fn of_units(channels: u64, preset: MapPreset, copy_unit: CopyUnit) -> RecordedProcesses {
         let map = AddressMap::preset(System::paper(channels, Density::Gb1, Width::X16).geometry, preset);
         let policy = Policy::Sequential;
         let settings = AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, copy_unit };
-        Processes::new(settings, settings.memory(&map).unwrap().into_kernel(ZeroOnFree::Off))
+        RecordedProcesses::new(settings, settings.memory(&map).unwrap().into_kernel(ZeroOnFree::Off))
     }
 
     const fn fault(pid: u32, address: u64, kind: FaultKind) -> OsEvent {
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn faults_of_neighbors_share_a_unit() {
         use FaultKind::{ReadAbsent, WriteAbsent, WriteProtected};
-        let mut processes = of_units(2, Preset::LineInterleaved, CopyUnit::RowSet);
+        let mut processes = of_units(2, MapPreset::LineInterleaved, CopyUnit::RowSet);
         let zero = |frame: u64, pages: u64| Operation::Init {
             dst: PhysicalAddress(frame << 12),
             bytes: pages * 4096,

@@ -7,7 +7,7 @@ use rowclone::Operation;
 
 use super::gap::{Gap, Gaps};
 use super::kind::RequestGenerator;
-use super::machine::Machine;
+use super::machine::RunningKernel;
 
 /// Next action of a task.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,13 @@ pub(super) enum TaskStep {
 pub(super) trait Task: fmt::Debug {
     /// Returns the next step. After [`TaskStep::Wait`], it is called once all operations have
     /// completed.
-    fn step(&mut self, machine: &mut Machine) -> TaskStep;
+    fn step(&mut self, machine: &mut RunningKernel) -> TaskStep;
 }
 
 /// The requests of a task. At most `window` copies are in flight; writes do not count.
 #[derive(Debug)]
 pub(super) struct BulkRequests<T> {
-    machine: Machine,
+    machine: RunningKernel,
     task: T,
     upcoming: TaskStep,
     window: u64,
@@ -46,7 +46,7 @@ pub(super) struct BulkRequests<T> {
 impl<T: Task + 'static> BulkRequests<T> {
     /// Creates the source at the task's first step.
     pub(super) fn generator(
-        machine: Machine,
+        machine: RunningKernel,
         task: T,
         window: u64,
         gap: Gap,
@@ -72,7 +72,7 @@ impl<T: Task + 'static> RequestGenerator for BulkRequests<T> {
         self.requests
     }
 
-    fn machine(&mut self) -> Option<&mut Machine> {
+    fn machine(&mut self) -> Option<&mut RunningKernel> {
         Some(&mut self.machine)
     }
 

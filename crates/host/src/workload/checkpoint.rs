@@ -9,7 +9,7 @@ use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
-use super::machine::{Machine, Setup, a_line, request};
+use super::machine::{RunningKernel, Setup, a_line, request};
 use super::region::positive_multiple;
 
 /// A process that alternates between writing lines to its memory and being stopped while all its
@@ -55,7 +55,7 @@ impl WorkloadKind for Checkpoint {
         let Checkpoint { bytes, checkpoints, writes, window, gap } = *self;
         positive_multiple("checkpoints", checkpoints, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(setup, bytes)?;
+        let mut machine = RunningKernel::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains(), 1 + checkpoints.min(2))?;
         machine.fill();
         let requests = checkpoints.saturating_mul(writes.saturating_add(machine.grains()));
@@ -74,7 +74,7 @@ impl WorkloadKind for Checkpoint {
 }
 
 impl Task for Checkpoints {
-    fn step(&mut self, machine: &mut Machine) -> TaskStep {
+    fn step(&mut self, machine: &mut RunningKernel) -> TaskStep {
         if let Some(copy) = self.copies.pop_front() {
             return TaskStep::Issue(copy);
         }

@@ -13,7 +13,7 @@ use super::gap::Gap;
 use crate::virtual_memory::ProcessEvent;
 
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
-use super::machine::{Machine, Setup, a_line, line, owner, request};
+use super::machine::{RunningKernel, Setup, a_line, line, owner, request};
 use super::region::positive_multiple;
 
 /// Two virtual machines with equal data: a scanner like Linux's KSM merges random pages of the
@@ -61,7 +61,7 @@ impl WorkloadKind for Deduplication {
     fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Deduplication { bytes, pages, writes, gap } = *self;
         positive_multiple("pages", pages, 1)?;
-        let mut machine = Machine::new(setup, bytes)?;
+        let mut machine = RunningKernel::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains(), 2)?;
         for (key, found) in [("pages", pages), ("writes", writes)] {
             if found > machine.pages {
@@ -92,13 +92,13 @@ impl WorkloadKind for Deduplication {
 }
 
 /// Lines per grain.
-const fn lines(machine: &Machine) -> u64 {
+const fn lines(machine: &RunningKernel) -> u64 {
     machine.grain_frames() * FRAME_BYTES / LINE_BYTES
 }
 
 impl Merges {
     /// Queues the reads that compare a grain of both machines.
-    fn compare(&mut self, machine: &mut Machine, page: u64) {
+    fn compare(&mut self, machine: &mut RunningKernel, page: u64) {
         let frame = |process: ProcessId| -> Frame {
             let space = machine.kernel.address_space(process).expect("both machines run");
             space.frame(page).expect("all pages are filled")
@@ -117,7 +117,7 @@ impl Merges {
     }
 
     /// Queues the write of a line, after the copy that it requires, if any.
-    fn write(&mut self, machine: &mut Machine, page: u64) {
+    fn write(&mut self, machine: &mut RunningKernel, page: u64) {
         let mut operations = Vec::new();
         let line = a_line(&mut self.generator);
         let store = machine.store(machine.process, page, line, &mut operations);
@@ -130,7 +130,7 @@ impl Merges {
 }
 
 impl Task for Merges {
-    fn step(&mut self, machine: &mut Machine) -> TaskStep {
+    fn step(&mut self, machine: &mut RunningKernel) -> TaskStep {
         if let Some(step) = self.queue.pop_front() {
             return step;
         }

@@ -10,7 +10,7 @@ use rowclone::Operation;
 use super::error::WorkloadError;
 use super::gap::{Gap, Gaps};
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
-use super::machine::{Machine, Setup, a_line, request};
+use super::machine::{RunningKernel, Setup, a_line, request};
 use super::region::positive_multiple;
 
 dram_spec::named! {
@@ -47,7 +47,7 @@ pub struct Fork {
 /// The requests of a [`Fork`].
 #[derive(Debug)]
 struct ForkSource {
-    machine: Machine,
+    machine: RunningKernel,
     /// The page that the parent fills, and the next line in it; `None` after the last page.
     filling: Option<(u64, u64)>,
     child: Option<ProcessId>,
@@ -72,7 +72,7 @@ impl WorkloadKind for Fork {
     fn generator(&self, setup: &Setup<'_>) -> Result<Box<dyn RequestGenerator>, WorkloadError> {
         let Fork { bytes, pages, fill, gap } = *self;
         positive_multiple("pages", pages, 1)?;
-        let mut machine = Machine::new(setup, bytes)?;
+        let mut machine = RunningKernel::new(setup, bytes)?;
         if pages > machine.pages {
             return Err(WorkloadError::TooMany { key: "pages", found: pages, most: machine.pages });
         }
@@ -112,7 +112,7 @@ impl RequestGenerator for ForkSource {
         self.requests
     }
 
-    fn machine(&mut self) -> Option<&mut Machine> {
+    fn machine(&mut self) -> Option<&mut RunningKernel> {
         Some(&mut self.machine)
     }
 

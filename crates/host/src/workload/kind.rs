@@ -7,7 +7,7 @@ use rowclone::Operation;
 
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::machine::{Machine, Setup};
+use super::machine::{RunningKernel, Setup};
 
 /// Settings of one kind of workload, from which requests are generated.
 pub trait WorkloadKind: fmt::Debug + Send + Sync {
@@ -48,7 +48,7 @@ pub trait RequestGenerator: fmt::Debug {
     fn complete(&mut self, _operation: &Operation, _done: Cycle) {}
 
     /// The system software, if the workload uses any.
-    fn machine(&mut self) -> Option<&mut Machine> {
+    fn machine(&mut self) -> Option<&mut RunningKernel> {
         None
     }
 }

@@ -37,7 +37,7 @@ impl Setup<'_> {
 
 /// A kernel, and the process on which it currently operates.
 #[derive(Debug)]
-pub struct Machine {
+pub struct RunningKernel {
     pub(super) kernel: Kernel,
     pub(super) process: ProcessId,
     /// Pages of 4 KiB per process.
@@ -46,19 +46,23 @@ pub struct Machine {
     pub(super) log: EventLog,
 }
 
-impl Machine {
+impl RunningKernel {
     /// Creates a process that has mapped `bytes` and touched none. Freed frames keep their
     /// contents.
-    pub(super) fn new(setup: &Setup<'_>, bytes: u64) -> Result<Machine, WorkloadError> {
-        Machine::with(ZeroOnFree::Off, setup, bytes)
+    pub(super) fn new(setup: &Setup<'_>, bytes: u64) -> Result<RunningKernel, WorkloadError> {
+        RunningKernel::with(ZeroOnFree::Off, setup, bytes)
     }
 
     /// Creates a process that has mapped `bytes` and touched none.
-    pub(super) fn with(zero_on_free: ZeroOnFree, setup: &Setup<'_>, bytes: u64) -> Result<Machine, WorkloadError> {
+    pub(super) fn with(
+        zero_on_free: ZeroOnFree,
+        setup: &Setup<'_>,
+        bytes: u64,
+    ) -> Result<RunningKernel, WorkloadError> {
         positive_multiple("bytes", bytes, FRAME_BYTES)?;
         let mut kernel = setup.kernel(zero_on_free)?;
         let process = kernel.spawn();
-        let mut machine = Machine { kernel, process, pages: bytes / FRAME_BYTES, log: EventLog::new() };
+        let mut machine = RunningKernel { kernel, process, pages: bytes / FRAME_BYTES, log: EventLog::new() };
         machine.ensure_free_frames("bytes", machine.grains(), 1)?;
         machine.map();
         Ok(machine)
@@ -68,7 +72,7 @@ impl Machine {
         self.kernel.map(self.process, self.pages, PageSize::Small).expect("the process lives");
     }
 
-    /// Starts another process with equal untouched memory, which becomes [`Machine::process`].
+    /// Starts another process with equal untouched memory, which becomes [`RunningKernel::process`].
     pub(super) fn begin_process(&mut self) {
         self.process = self.kernel.spawn();
         self.map();

@@ -8,7 +8,7 @@ use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
-use super::machine::{Machine, Setup, request};
+use super::machine::{RunningKernel, Setup, request};
 use super::region::positive_multiple;
 
 /// A stopped virtual machine of which several complete copies are made. All clones remain in
@@ -43,7 +43,7 @@ impl WorkloadKind for MachineClone {
         let MachineClone { bytes, clones, window, gap } = *self;
         positive_multiple("clones", clones, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(setup, bytes)?;
+        let mut machine = RunningKernel::new(setup, bytes)?;
         machine.ensure_free_frames("clones", machine.grains(), clones.saturating_add(1))?;
         machine.fill();
         let requests = clones * machine.grains();
@@ -58,7 +58,7 @@ impl WorkloadKind for MachineClone {
 }
 
 impl Task for Clones {
-    fn step(&mut self, machine: &mut Machine) -> TaskStep {
+    fn step(&mut self, machine: &mut RunningKernel) -> TaskStep {
         if let Some(copy) = self.copies.pop_front() {
             self.wait = true;
             return TaskStep::Issue(copy);

@@ -6,7 +6,7 @@ use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
-use super::machine::{Machine, Setup, request};
+use super::machine::{RunningKernel, Setup, request};
 use super::region::positive_multiple;
 
 dram_spec::named! {
@@ -63,7 +63,7 @@ impl WorkloadKind for Migration {
         let Migration { bytes, pages, to, window, gap } = *self;
         positive_multiple("pages", pages, 1)?;
         positive_multiple("window", window, 1)?;
-        let mut machine = Machine::new(setup, bytes)?;
+        let mut machine = RunningKernel::new(setup, bytes)?;
         machine.ensure_free_frames("bytes", machine.grains() + 1, 1)?;
         machine.fill();
         Ok(BulkRequests::generator(
@@ -77,7 +77,7 @@ impl WorkloadKind for Migration {
 }
 
 impl Task for Moves {
-    fn step(&mut self, machine: &mut Machine) -> TaskStep {
+    fn step(&mut self, machine: &mut RunningKernel) -> TaskStep {
         if self.left == 0 {
             return TaskStep::Done;
         }

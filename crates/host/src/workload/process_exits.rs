@@ -8,7 +8,7 @@ use super::bulk::{BulkRequests, Task, TaskStep};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::kind::{KindProperties, RequestGenerator, WorkloadKind};
-use super::machine::{Machine, Setup, a_line, request};
+use super::machine::{RunningKernel, Setup, a_line, request};
 use super::region::positive_multiple;
 
 /// Processes that run one after another under zero on free (Linux's `init_on_free=1`). Each writes
@@ -48,7 +48,7 @@ impl WorkloadKind for ProcessExits {
         let ProcessExits { bytes, processes, window, gap } = *self;
         positive_multiple("processes", processes, 1)?;
         positive_multiple("window", window, 1)?;
-        let machine = Machine::with(ZeroOnFree::On, setup, bytes)?;
+        let machine = RunningKernel::with(ZeroOnFree::On, setup, bytes)?;
         let requests = processes.saturating_mul(machine.pages + machine.grains());
         let task = Exits { left: processes, page: 0, queue: VecDeque::new(), generator: Generator::new(setup.seed) };
         Ok(BulkRequests::generator(machine, task, window, gap, requests))
@@ -56,7 +56,7 @@ impl WorkloadKind for ProcessExits {
 }
 
 impl Task for Exits {
-    fn step(&mut self, machine: &mut Machine) -> TaskStep {
+    fn step(&mut self, machine: &mut RunningKernel) -> TaskStep {
         if let Some(step) = self.queue.pop_front() {
             return step;
         }

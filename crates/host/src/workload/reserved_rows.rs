@@ -42,7 +42,7 @@ impl ReservedRows {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::address::{Preset, RawAddressMap};
+    use dram_spec::address::{MapPreset, RawAddressMap};
     use dram_spec::{AddressMap, Density, Geometry, RawGeometry, System, Width};
     use rowclone::FaultyRows;
 
@@ -57,7 +57,7 @@ mod tests {
         };
         let scattered = fields(&["row", "bank", "channel", "column:3", "row:2", "column", "offset"]);
         let split = fields(&["row", "subarray", "column:1", "bank", "channel", "column", "offset"]);
-        let presets = Preset::ALL.map(Preset::raw);
+        let presets = MapPreset::ALL.map(MapPreset::raw);
         let cases = [512.into(), [640, 640, 768].into(), 576.into()].into_iter().flat_map(|rows_per_subarray| {
             let geometry = Geometry::try_from(RawGeometry { rows_per_subarray, ..paper }).unwrap();
             let split = geometry.subarray_row_bits().map(|_| &split);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AddressMap, Density, Geometry, Operation, PhysicalAddress, RawGeometry, SourceId, Standard, System, Width,
@@ -28,7 +28,7 @@ fn case((copier, copy_loop): (PageCopier, CopyLoop), programs: &[&[Step]]) -> Ca
     let raw =
         RawGeometry { row_bytes: native_row_bytes(Standard::Ddr3, Density::Gb1, Width::X16), ..paper.geometry.raw() };
     let system = System { geometry: Geometry::try_from(raw).unwrap(), ..paper };
-    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
     let copy_unit = CopyUnit::RowSet;
     let settings = MachineSettings {
         bus: None,

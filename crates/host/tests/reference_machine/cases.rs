@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
     AddressMap, CommandKind, Cycles, Density, Geometry, Picojoule, RawGeometry, Refresh, Standard, System, Width,
@@ -15,7 +15,7 @@ use host::machine::{
 };
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
-use memctrl::{Config, PowerPolicy, PriceTable, Queues, RefreshPolicy};
+use memctrl::{Config, PowerPolicy, PriceTable, QueueSettings, RefreshPolicy};
 use os_alloc_sim::{CopyUnit, Policy};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -182,9 +182,9 @@ fn arb_system() -> impl Strategy<Value = System> {
     })
 }
 
-fn arb_queues() -> impl Strategy<Value = Queues> {
+fn arb_queues() -> impl Strategy<Value = QueueSettings> {
     (1_usize..9, 2_usize..9, 1_usize..4, 1_usize..4).prop_map(
-        |(read_entries, write_entries, copy_entries, admission_per_cycle)| Queues {
+        |(read_entries, write_entries, copy_entries, admission_per_cycle)| QueueSettings {
             read_entries,
             write_entries,
             copy_entries,
@@ -203,7 +203,7 @@ struct Memory {
     row_policy: RowPolicy,
     /// Idle clocks until power-down, and until self-refresh.
     power: [Option<u64>; 2],
-    queues: Queues,
+    queues: QueueSettings,
     postpone_max: u64,
 }
 
@@ -211,7 +211,7 @@ fn arb_memory() -> impl Strategy<Value = Memory> {
     let policy = select(POLICIES.to_vec());
     let rows = prop_oneof![Just(RowPolicy::Open), Just(RowPolicy::Closed)];
     let idle = || prop::option::of(0_u64..300);
-    let queues = prop_oneof![Just(Queues::default()), arb_queues()];
+    let queues = prop_oneof![Just(QueueSettings::default()), arb_queues()];
     (arb_system(), policy, rows, [idle(), idle()], queues, 0_u64..9).prop_map(
         |(system, policy, row_policy, power, queues, postpone_max)| {
             // Without refresh no event wakes a rank in time.
@@ -223,7 +223,7 @@ fn arb_memory() -> impl Strategy<Value = Memory> {
 
 impl Memory {
     fn config(self) -> Config {
-        let map = AddressMap::preset(self.system.geometry, Preset::RowInterleaved);
+        let map = AddressMap::preset(self.system.geometry, MapPreset::RowInterleaved);
         let [activate, copy_activate, read, write, transfer] =
             [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
         let [power_down_after, self_refresh_after] = self.power.map(|after| after.map(Cycles));

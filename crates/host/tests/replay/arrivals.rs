@@ -2,18 +2,18 @@
 
 use std::num::NonZeroU32;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{Cycle, Cycles};
 use host::{Contents, LateRecords, Replay, ReplayCopier, ReplaySettings, Timing};
 use memctrl::RequestSource;
 use os_alloc_sim::Policy;
-use trace_io::trace::Reader;
+use trace_io::trace::TraceReader;
 
 use crate::driver::{SETTINGS, allocator, completion, drive, planner, replay, small};
 
 /// Compares the arrivals, with copies and fills that take 100 clocks.
 fn check(settings: ReplaySettings, trace: &str, expected: &[(&str, u64)]) {
-    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+    let mut replay = replay(trace, &planner(&small(), MapPreset::RowInterleaved), settings, None).unwrap();
     let mut found = Vec::new();
     drive(&mut replay, Cycles(100), |request| found.push((request.operation.to_string(), request.arrival.unwrap().0)));
     let expected: Vec<_> = expected.iter().map(|&(operation, at)| (operation.to_owned(), at)).collect();
@@ -86,7 +86,7 @@ fn a_cpu_that_copies_also_executes_the_instructions_of_the_copy() {
 fn all_pages_of_an_operation_arrive_together_and_all_block_the_next_record() {
     let settings = ReplaySettings { allocator: Some(allocator(Policy::Sequential)), ..SETTINGS };
     let trace = "R 1000 0 4\nC 8000 10000 12288 1000\nR 1000 0 4\n";
-    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+    let mut replay = replay(trace, &planner(&small(), MapPreset::RowInterleaved), settings, None).unwrap();
     assert_eq!(replay.take(Cycle(4)).unwrap().operation.to_string(), "read 64 bytes 0x0");
     let mut taken = Vec::new();
     while let Some(request) = replay.take(Cycle(4)) {
@@ -137,7 +137,7 @@ fn records_with_times_arrive_then_and_wait_for_nothing() {
 #[test]
 fn records_without_a_time_arrive_when_accepted_and_in_order() {
     let trace = "R 0x0\nR 0x40 @50\nW 0x80\nCOPY 0x8000 0x10000 4096\nR 0xc0\nR 0x100 @60\n";
-    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), TIMES, None).unwrap();
+    let mut replay = replay(trace, &planner(&small(), MapPreset::RowInterleaved), TIMES, None).unwrap();
     // Cycle of taking, and arrival: a record with a time arrives at that time, however long it
     // waits, and others when the controller accepts them.
     for (now, arrival) in [(7, None), (55, Some(50)), (58, None), (70, None), (71, None), (80, Some(60))] {
@@ -153,7 +153,7 @@ fn records_without_a_time_arrive_when_accepted_and_in_order() {
 fn each_page_of_an_operation_without_a_time_arrives_when_it_is_accepted() {
     let settings = ReplaySettings { allocator: Some(allocator(Policy::Sequential)), ..TIMES };
     let mut replay =
-        replay("ZERO 0x8000 8192\nR 0x8000\n", &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+        replay("ZERO 0x8000 8192\nR 0x8000\n", &planner(&small(), MapPreset::RowInterleaved), settings, None).unwrap();
     let arrivals = [30, 40, 45].map(|now| replay.take(Cycle(now)).unwrap().arrival);
     assert_eq!(arrivals, [None; 3]);
 }
@@ -165,7 +165,7 @@ fn records_played_back_to_back_arrive_when_accepted() {
         ["R 1000 40 9\nC 8000 10000 64 30\nR 80 0 5\n", "R 0x1000 @7\nW 0x40 @9\nCOPY 0x8000 0x10000 64\nR 0x80\n"]
     {
         let settings = ReplaySettings { timing: Timing::BackToBack, ..SETTINGS };
-        let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+        let mut replay = replay(trace, &planner(&small(), MapPreset::RowInterleaved), settings, None).unwrap();
         let taken = std::iter::from_fn(|| replay.next_arrival().and_then(|at| replay.take(at)));
         let taken: Vec<_> = taken.map(|request| (request.operation.to_string(), request.arrival)).collect();
         let operations =
@@ -178,7 +178,7 @@ fn records_played_back_to_back_arrive_when_accepted() {
 fn a_window_permits_as_many_requests_in_flight() {
     let settings = ReplaySettings { timing: Timing::Window(NonZeroU32::new(2).unwrap()), ..SETTINGS };
     let trace = "R 0x0\nCOPY 0x8000 0x10000 64 @900\nW 0x40\nR 0x80\n";
-    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+    let mut replay = replay(trace, &planner(&small(), MapPreset::RowInterleaved), settings, None).unwrap();
     let [first, second] = [0, 3].map(|now| replay.take(Cycle(now)).unwrap());
     assert_eq!((first.arrival, second.arrival), (None, None));
     assert!(replay.next_arrival().is_none() && replay.take(Cycle(10)).is_none());
@@ -196,7 +196,7 @@ fn a_window_permits_as_many_requests_in_flight() {
 #[test]
 fn late_records_arrive_at_once_and_are_counted() {
     let trace = "R 0x0 @20\nR 0x40 @5\nW 0x80 @12\nR 0xc0 @20\nR 0x100 @21\n";
-    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), TIMES, None).unwrap();
+    let mut replay = replay(trace, &planner(&small(), MapPreset::RowInterleaved), TIMES, None).unwrap();
     let arrivals = [30; 5].map(|now| replay.take(Cycle(now)).unwrap().arrival.unwrap().0);
     assert_eq!(arrivals, [20, 20, 20, 20, 21]);
     let late = replay.into_outcome().unwrap().counts.late;
@@ -209,10 +209,10 @@ fn late_records_arrive_at_once_and_are_counted() {
 fn data_of_a_trace_are_written() {
     let data = (0..66).fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     let text = format!("1: (66) write 0x103e 0x{data}\n2: write 0x2000\n3: read 0x40\n");
-    let planner = planner(&small(), Preset::RowInterleaved);
+    let planner = planner(&small(), MapPreset::RowInterleaved);
     let contents = Contents::new(1, planner.map().clone());
     for contents in [Some(contents), None] {
-        let reader = Reader::new(text.as_bytes(), trace_io::trace::Format::named("stl")).unwrap();
+        let reader = TraceReader::new(text.as_bytes(), trace_io::trace::Format::named("stl")).unwrap();
         let mut replay = Replay::new(reader, &planner, TIMES, contents.clone()).unwrap();
         let payloads = [0; 4].map(|_| replay.take(Cycle(9)).unwrap().payload);
         assert_eq!(replay.into_outcome().unwrap().counts.writes_with_data, 1);

@@ -3,13 +3,13 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, Clock, Cycle, Cycles, Density, System, Width};
 use host::{AllocatorSettings, Contents, Replay, ReplayCopier, ReplayError, ReplaySettings, Timing, UnusableRecords};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::{CopyUnit, Policy};
 use rowclone::{FaultyRows, Operation, Planner};
-use trace_io::trace::Reader;
+use trace_io::trace::TraceReader;
 
 /// As recorded, 1 instruction per clock, copies by the controller, no record skipped.
 pub const SETTINGS: ReplaySettings = ReplaySettings {
@@ -31,7 +31,7 @@ pub fn small() -> System {
     System::paper(1, Density::Gb1, Width::X16)
 }
 
-pub fn planner(system: &System, preset: Preset) -> Planner {
+pub fn planner(system: &System, preset: MapPreset) -> Planner {
     Planner::new(AddressMap::preset(system.geometry, preset), FaultyRows::default())
 }
 
@@ -42,7 +42,7 @@ pub fn replay<'a>(
     settings: ReplaySettings,
     contents: Option<Contents>,
 ) -> Result<Replay<&'a [u8]>, ReplayError> {
-    Replay::new(Reader::new(text.as_bytes(), None).unwrap(), planner, settings, contents)
+    Replay::new(TraceReader::new(text.as_bytes(), None).unwrap(), planner, settings, contents)
 }
 
 /// Whether an operation blocks the following records.

@@ -8,14 +8,14 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::{FRAME_BYTES, Preset};
+use dram_spec::address::{FRAME_BYTES, MapPreset};
 use dram_spec::{Cycle, Cycles, Density, Geometry, PhysicalAddress, RawGeometry, RequestId, System, Width};
 use host::{AllocatorSettings, Replay, ReplayCopier, ReplaySettings, Timing, UnusableRecords};
 use memctrl::stats::Histogram;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use os_alloc_sim::{Cause, Generator, Policy};
 use rowclone::{FPM, Operation, Planner};
-use trace_io::trace::Reader;
+use trace_io::trace::TraceReader;
 
 use crate::driver::{allocator, planner};
 use crate::recorded::{Trace, paper};
@@ -117,7 +117,7 @@ impl<S: RequestSource> RequestSource for PairReads<'_, S> {
 fn play(
     system: &System,
     planner: &Planner,
-    trace: Reader<impl Read>,
+    trace: TraceReader<impl Read>,
     instructions_per_clock: f64,
     allocator: AllocatorSettings,
 ) -> Reads {
@@ -184,7 +184,7 @@ fn touches(pages: u32) -> String {
 #[test]
 fn reads_of_pages_touched_in_order_take_as_long_as_with_buddy() {
     let trace = touches(4096);
-    let (row, line) = (Preset::RowInterleaved, Preset::LineInterleaved);
+    let (row, line) = (MapPreset::RowInterleaved, MapPreset::LineInterleaved);
     let systems = [
         (2, 1, 4096, row),
         (2, 2, 4096, row),
@@ -200,7 +200,7 @@ fn reads_of_pages_touched_in_order_take_as_long_as_with_buddy() {
         let planner = planner(&system, preset);
         for (age, bound) in [(FRESH, 0.0), (AGED[0], 0.05), (AGED[1], 0.05)] {
             let found = difference(age, 3, |allocator| {
-                let trace = Reader::new(trace.as_bytes(), None).unwrap();
+                let trace = TraceReader::new(trace.as_bytes(), None).unwrap();
                 play(&system, &planner, trace, 1.0, allocator).all.mean().unwrap()
             });
             assert!(found.abs() <= bound, "{channels} x {ranks}, {row_bytes}, {preset:?}, {age:?}: {found:+.3}");
@@ -220,7 +220,7 @@ struct Compared {
 
 fn compare(name: &str, trace: Trace, age: Age, seeds: u32) -> Option<Compared> {
     trace.open(name)?;
-    let (system, planner) = (paper(), planner(&paper(), Preset::RowInterleaved));
+    let (system, planner) = (paper(), planner(&paper(), MapPreset::RowInterleaved));
     let figures = [Policy::Buddy, Policy::SubarrayAware].map(|policy| {
         let seeds = seeds_of(age, seeds);
         let mut sums = [0.0; 5];
@@ -293,7 +293,7 @@ fn only_reads_of_a_page_and_its_copy_take_longer_in_whole_recordings() {
 /// 35 times as large.
 #[test]
 fn reads_of_a_recording_without_copies_take_as_long_as_with_buddy() {
-    let (system, planner) = (paper(), planner(&paper(), Preset::RowInterleaved));
+    let (system, planner) = (paper(), planner(&paper(), MapPreset::RowInterleaved));
     for age in [FRESH, AGED[0], AGED[1]] {
         let found = difference(age, 2, |allocator| {
             play(&system, &planner, Trace::Sample.open("445.gobmk.gz").unwrap(), 12.0, allocator).all.mean().unwrap()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use dram_spec::address::{FRAME_BYTES, Preset};
+use dram_spec::address::{FRAME_BYTES, MapPreset};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{Geometry, PhysicalAddress, RawGeometry};
 use host::{AllocatorSettings, Contents, FlatMemory, Replay, ReplaySettings};
@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn every_page_holds_what_was_written_to_it(
         events in prop::collection::vec(arb_event(), 1..40),
-        policy in select(&Policy::ALL[..]), preset in select(&Preset::ALL[..]), paper in any::<bool>(),
+        policy in select(&Policy::ALL[..]), preset in select(&MapPreset::ALL[..]), paper in any::<bool>(),
         age in select(vec![(0.0, 0.0), (0.5, 0.3), (1.0 - 12.0 / 130_808.0, 1.0)]), seed in any::<u64>(),
         first in prop_oneof![1..100_000_u64, 1..u64::MAX / FRAME_BYTES - PAGES].prop_map(|page| page * FRAME_BYTES),
     ) {
@@ -188,7 +188,7 @@ proptest! {
 /// Operations of a trace, as placed in a fresh memory of the paper's system.
 fn placed(trace: &str, policy: Policy) -> Vec<Operation> {
     let settings = ReplaySettings { allocator: Some(allocator(policy)), ..SETTINGS };
-    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+    let mut replay = replay(trace, &planner(&small(), MapPreset::RowInterleaved), settings, None).unwrap();
     let mut operations = Vec::new();
     drive(&mut replay, dram_spec::Cycles(1), |request| operations.push(request.operation));
     replay.into_outcome().unwrap();
@@ -232,7 +232,7 @@ fn subarray_aware_places_copies_near_their_source_and_spreads_other_pages_over_b
         )
         .unwrap();
     }
-    let (planner, found) = (planner(&small(), Preset::RowInterleaved), placed(&trace, Policy::SubarrayAware));
+    let (planner, found) = (planner(&small(), MapPreset::RowInterleaved), placed(&trace, Policy::SubarrayAware));
     let pool = |address| {
         let location = planner.map().locate(address).unwrap();
         (location.bank, planner.map().geometry().subarray(location.row))

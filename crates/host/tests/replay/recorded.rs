@@ -8,16 +8,16 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{CommandLog, Cycles, Density, Dialect, Geometry, RawGeometry, System, Width};
 use host::{
     CheckedSource, Contents, FlatMemory, MemoryCheck, Replay, ReplayCopier, ReplayOutcome, ReplaySettings, TraceCounts,
     UnusableRecords,
 };
 use memctrl::Controller;
-use os_alloc_sim::{Cause, Fallback, Policy, Sharing};
+use os_alloc_sim::{Cause, Fallback, Policy, RowSharing};
 use rowclone::{Operation, Planner};
-use trace_io::trace::Reader;
+use trace_io::trace::TraceReader;
 
 use crate::driver::{SETTINGS, allocator, config, drive, planner};
 
@@ -32,7 +32,7 @@ pub enum Trace {
 
 impl Trace {
     /// Opens the trace at its first record; `None` if the recording does not exist.
-    pub fn open(self, name: &str) -> Option<Reader<File>> {
+    pub fn open(self, name: &str) -> Option<TraceReader<File>> {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let path = match self {
             Trace::Sample => repository.join("traces/samples").join(name),
@@ -44,7 +44,7 @@ impl Trace {
             writeln!(terminal, "not tested: the whole recording is not there ({})", path.display()).unwrap();
             return None;
         }
-        Some(Reader::new(File::open(path).unwrap(), None).unwrap())
+        Some(TraceReader::new(File::open(path).unwrap(), None).unwrap())
     }
 }
 
@@ -115,7 +115,7 @@ fn survey(trace: Trace, name: &str, planner: &Planner, settings: ReplaySettings)
 
 #[test]
 fn a_fork_as_recorded_has_almost_no_copy_within_a_subarray() {
-    let planner = planner(&paper(), Preset::RowInterleaved);
+    let planner = planner(&paper(), MapPreset::RowInterleaved);
     let settings = ReplaySettings { unusable: UnusableRecords::default(), ..AS_RECORDED };
     for (trace, accesses, bulk) in [(Trace::Sample, 4246, 954), (Trace::Whole, 145_129, 21_787 + 185)] {
         let Some(Found { copies, fills, outcome }) = survey(trace, "forkset-rc.gz", &planner, settings) else {
@@ -136,7 +136,7 @@ fn a_fork_as_recorded_has_almost_no_copy_within_a_subarray() {
 
 #[test]
 fn under_subarray_aware_almost_every_copy_is_within_a_subarray() {
-    let planner = planner(&paper(), Preset::RowInterleaved);
+    let planner = planner(&paper(), MapPreset::RowInterleaved);
     for (trace, name, accesses, records) in [
         (Trace::Sample, "forkset-rc.gz", 4246, [954, 0]),
         (Trace::Sample, "shell-rc.gz", 3353, [52, 95]),
@@ -155,7 +155,7 @@ fn under_subarray_aware_almost_every_copy_is_within_a_subarray() {
 /// Recordings of programs use virtual addresses, most of which lie above any physical memory.
 #[test]
 fn no_record_is_skipped_if_an_allocator_places_the_pages() {
-    let planner = planner(&paper(), Preset::RowInterleaved);
+    let planner = planner(&paper(), MapPreset::RowInterleaved);
     for (trace, name, records, outside) in [
         (Trace::Sample, "445.gobmk.gz", 3000, 1163 + 937),
         (Trace::Sample, "403.gcc.gz", 2000, 0),
@@ -179,7 +179,8 @@ fn no_record_is_skipped_if_an_allocator_places_the_pages() {
 fn fpm_serves_no_page_if_frames_share_rows() {
     let native = RawGeometry { row_bytes: 8192, ..paper().geometry.raw() };
     let native = System { geometry: Geometry::try_from(native).unwrap(), ..paper() };
-    let cases = [(native, Preset::RowInterleaved, "partial-row"), (paper(), Preset::LineInterleaved, "interleaved")];
+    let cases =
+        [(native, MapPreset::RowInterleaved, "partial-row"), (paper(), MapPreset::LineInterleaved, "interleaved")];
     for (system, preset, why) in cases {
         let planner = planner(&system, preset);
         for settings in [AS_RECORDED, AWARE] {
@@ -190,7 +191,7 @@ fn fpm_serves_no_page_if_frames_share_rows() {
             assert_eq!((fills.by(why), fills.by("fpm")), (fills.all(), 0), "{fills:?}");
             let Some(pages) = outcome.pages else { continue };
             let tally = pages.allocator.traffic.copies_of(Cause::CopyOnWrite);
-            assert_eq!(pages.allocator.sharing, Sharing::Page { frames: 2 });
+            assert_eq!(pages.allocator.sharing, RowSharing::Page { frames: 2 });
             assert_eq!(tally.fallbacks(Fallback::SharedRow), tally.frames());
         }
     }
@@ -201,7 +202,7 @@ fn run(
     settings: ReplaySettings,
     policy: &'static dyn memctrl::policy::copy::CopyPolicy,
 ) -> (ReplayOutcome, memctrl::stats::Stats) {
-    let (system, planner) = (paper(), planner(&paper(), Preset::RowInterleaved));
+    let (system, planner) = (paper(), planner(&paper(), MapPreset::RowInterleaved));
     let contents = Contents::new(5, planner.map().clone());
     let mut controller = Controller::new(&config(&system, &planner, policy, &contents));
     let trace = Trace::Sample.open("forkset-rc.gz").unwrap();

@@ -2,7 +2,7 @@
 
 use dram_spec::AddressMap;
 use dram_spec::Cycles;
-use dram_spec::address::{Preset, RawAddressMap};
+use dram_spec::address::{MapPreset, RawAddressMap};
 use host::{
     AllocatorSettings, LateRecords, ReplayError, ReplayOutcome, ReplaySettings, Timing, TraceCounts, UnusableRecords,
 };
@@ -27,7 +27,7 @@ fn scattered() -> Planner {
 type Played = (Vec<(String, u64)>, Result<ReplayOutcome, ReplayError>);
 
 fn play(trace: &str, settings: ReplaySettings) -> Played {
-    play_on(&planner(&small(), Preset::RowInterleaved), trace, settings)
+    play_on(&planner(&small(), MapPreset::RowInterleaved), trace, settings)
 }
 
 fn play_on(planner: &Planner, trace: &str, settings: ReplaySettings) -> Played {

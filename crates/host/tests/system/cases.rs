@@ -1,6 +1,6 @@
 //! Random systems and random operations on them.
 
-use dram_spec::address::{Fields, Preset, RawAddressMap, RawXor};
+use dram_spec::address::{Fields, MapPreset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
     AddressMap, Column, CopyActivations, Cycle, Geometry, Location, PhysicalAddress, RawGeometry, Refresh, Row,
@@ -78,12 +78,12 @@ pub fn arb_map() -> impl Strategy<Value = RawAddressMap> {
     };
     let hashed = RawAddressMap {
         xor: vec![RawXor { field: "bank".into(), bit: 0, address_bits: vec![21, 23] }],
-        ..Preset::RowInterleaved.raw()
+        ..MapPreset::RowInterleaved.raw()
     };
     select(vec![
-        Preset::RowInterleaved.raw(),
-        Preset::BankInterleaved.raw(),
-        Preset::LineInterleaved.raw(),
+        MapPreset::RowInterleaved.raw(),
+        MapPreset::BankInterleaved.raw(),
+        MapPreset::LineInterleaved.raw(),
         list(&["row", "subarray", "rank", "bank", "channel", "column", "offset"]),
         list(&["channel", "rank", "bank", "row", "column", "offset"]),
         list(&["row", "column:2", "bank", "rank", "channel", "column", "offset"]),
@@ -178,7 +178,7 @@ fn arb_case_of(count: std::ops::Range<usize>, bytes_per_row: u64) -> impl Strate
             let is_listed =
                 matches!(&map.fields, Fields::List(fields) if fields.iter().any(|field| field == "subarray"));
             let map = match system.geometry.subarray_row_bits() {
-                None if is_listed => AddressMap::preset(system.geometry, Preset::RowInterleaved),
+                None if is_listed => AddressMap::preset(system.geometry, MapPreset::RowInterleaved),
                 _ => AddressMap::new(system.geometry, &map).ok()?,
             };
             let faulty: FaultyRows = faulty

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dram_core::{Defect, Defective};
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{
     AddressMap, CommandKind, CommandLog, Cycle, Density, Dialect, PhysicalAddress, Picojoule, System, Width,
 };
@@ -31,7 +31,7 @@ pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: &'sta
 
 pub fn paper(policy: &'static dyn CopyPolicy) -> Config {
     let system = System::paper(2, Density::Gb2, Width::X8);
-    let map = AddressMap::new(system.geometry, &Preset::RowInterleaved.raw()).unwrap();
+    let map = AddressMap::new(system.geometry, &MapPreset::RowInterleaved.raw()).unwrap();
     config(system, map, FaultyRows::default(), policy)
 }
 

@@ -11,7 +11,7 @@ use memctrl::RefreshPolicy;
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
-use memctrl::{Config, PowerPolicy, Queues};
+use memctrl::{Config, PowerPolicy, QueueSettings};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -148,13 +148,13 @@ impl Draft {
     }
 }
 
-fn arb_queues() -> impl Strategy<Value = Queues> {
+fn arb_queues() -> impl Strategy<Value = QueueSettings> {
     let entries = || prop_oneof![2 => 1usize..9, 1 => 1usize..65, 1 => Just(64usize)];
     (entries(), entries(), 1usize..33, 1usize..4, any::<u16>(), any::<u16>()).prop_map(
         |(read_entries, write_entries, copy_entries, admission_per_cycle, high, low)| {
             let drain_high = 1 + usize::from(high) % write_entries;
             let drain_low = usize::from(low) % drain_high;
-            Queues { read_entries, write_entries, copy_entries, admission_per_cycle, drain_high, drain_low }
+            QueueSettings { read_entries, write_entries, copy_entries, admission_per_cycle, drain_high, drain_low }
         },
     )
 }
@@ -165,7 +165,7 @@ struct ControllerSettings {
     policy: &'static dyn CopyPolicy,
     scheduler: Box<dyn Scheduler>,
     row_policy: RowPolicy,
-    queues: Queues,
+    queues: QueueSettings,
     copy_hold_max: Option<u64>,
     postpone_max: u64,
     power: [Option<u64>; 2],

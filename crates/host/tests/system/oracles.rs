@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use dram_core::{Cells, Device};
 use dram_spec::RequestId;
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{
     AddressMap, BankId, Channel, Column, Command, Cycle, Density, Location, PhysicalAddress, Row, System, Width,
@@ -145,7 +145,7 @@ const BANK: BankId = BankId { rank: 0, bank: 2 };
 /// the cells. Returns the result of the comparison.
 fn after(rows: &[Row], change: impl FnOnce(&mut Device, &mut FlatMemory)) -> Option<(Location, u8, u8)> {
     let system = System::paper(1, Density::Gb2, Width::X8);
-    let map = AddressMap::new(system.geometry, &Preset::RowInterleaved.raw()).unwrap();
+    let map = AddressMap::new(system.geometry, &MapPreset::RowInterleaved.raw()).unwrap();
     let contents = Contents::new(1, map);
     let cells = Cells::new(Channel(0), system.geometry, Arc::new(contents.clone()));
     let (mut device, mut flat) = (Device::new(&system, Some(cells)), FlatMemory::new(contents));
@@ -191,7 +191,7 @@ fn a_temporary_row_may_hold_anything() {
 #[test]
 fn a_missing_copy_is_reported() {
     let map =
-        AddressMap::new(System::paper(1, Density::Gb2, Width::X8).geometry, &Preset::RowInterleaved.raw()).unwrap();
+        AddressMap::new(System::paper(1, Density::Gb2, Width::X8).geometry, &MapPreset::RowInterleaved.raw()).unwrap();
     let row =
         |row| map.address(Location { channel: Channel(0), bank: BANK, row: Row(row), column: Column(0), offset: 0 });
     let (src, dst) = (row(5).unwrap(), row(6).unwrap());

@@ -4,7 +4,7 @@ use memctrl::policy::copy::BASELINE;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::{Preset, RawAddressMap};
+use dram_spec::address::{MapPreset, RawAddressMap};
 use dram_spec::{AddressMap, Channel, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
 use host::workload::{
     Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs,
@@ -22,12 +22,12 @@ pub fn system() -> System {
     System::paper(1, Density::Gb1, Width::X16)
 }
 
-pub fn planner(system: &System, preset: Preset) -> Planner {
+pub fn planner(system: &System, preset: MapPreset) -> Planner {
     Planner::new(AddressMap::preset(system.geometry, preset), FaultyRows::default())
 }
 
 pub fn paper() -> Planner {
-    planner(&system(), Preset::RowInterleaved)
+    planner(&system(), MapPreset::RowInterleaved)
 }
 
 /// With the whole row number above the bank: the zero rows of a subarray are the last 32 KiB of each 16 MiB.

@@ -3,7 +3,7 @@
 use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use std::collections::BTreeSet;
 
-use dram_spec::address::{FRAME_BYTES, Preset};
+use dram_spec::address::{FRAME_BYTES, MapPreset};
 use dram_spec::{Cycles, Density, Geometry, RawGeometry, RowsPerSubarray, SpeedBin, Standard, System, Width};
 use host::AllocatorSettings;
 use host::workload::{Fill, Fork, Settings};
@@ -83,7 +83,7 @@ fn copies_stay_in_subarrays(rows_per_subarray: RowsPerSubarray, subarray: impl F
     let (channels, ranks) = (1, 1);
     let raw = RawGeometry { standard, channels, ranks, density, width, row_bytes, rows_per_subarray };
     let system = System::new(SpeedBin::named("DDR4-2400R").unwrap(), Geometry::try_from(raw).unwrap());
-    let planner = planner(&system, Preset::RowInterleaved);
+    let planner = planner(&system, MapPreset::RowInterleaved);
     let settings = Settings::new(Fork { bytes: 2048 * 4096, pages: 1024, ..fork() });
     let allocator = free_memory(Policy::SubarrayAware);
     let played = play(&system, &planner, ROWCLONE, |contents| {
@@ -165,7 +165,7 @@ fn a_played_parent_fills_its_memory_first() {
 #[test]
 fn frames_that_share_rows_are_copied_together() {
     let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);
-    let planner = planner(&system, Preset::LineInterleaved);
+    let planner = planner(&system, MapPreset::LineInterleaved);
     let settings = Settings::new(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
     let allocator = AllocatorSettings { utilization: 0.1, ..allocator(Policy::SubarrayAware) };
     let played = play(&system, &planner, ROWCLONE, |contents| {

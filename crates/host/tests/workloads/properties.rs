@@ -1,6 +1,6 @@
 //! Properties of all workloads.
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use memctrl::Request;
 use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use rowclone::Operation;
@@ -13,9 +13,9 @@ use crate::common::{all, paper, planner, play, requests, scattered, system, work
 fn every_workload_runs_to_its_end() {
     for settings in all() {
         for (preset, policy) in [
-            (Preset::RowInterleaved, ROWCLONE),
-            (Preset::RowInterleaved, BASELINE),
-            (Preset::BankInterleaved, ROWCLONE),
+            (MapPreset::RowInterleaved, ROWCLONE),
+            (MapPreset::RowInterleaved, BASELINE),
+            (MapPreset::BankInterleaved, ROWCLONE),
         ] {
             let system = system();
             let planner = planner(&system, preset);
@@ -63,7 +63,7 @@ fn a_seed_gives_the_same_requests_and_another_gives_others() {
 /// All requests lie in the memory, and in no reserved row.
 #[test]
 fn no_request_touches_a_reserved_row() {
-    let planners = Preset::ALL.map(|preset| planner(&system(), preset)).into_iter();
+    let planners = MapPreset::ALL.map(|preset| planner(&system(), preset)).into_iter();
     for planner in planners.chain([scattered()]) {
         for settings in all() {
             for request in requests(workload(&settings, &planner, 7, None)).0 {

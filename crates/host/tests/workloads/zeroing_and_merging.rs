@@ -3,7 +3,7 @@
 use memctrl::policy::copy::ROWCLONE;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dram_spec::address::{FRAME_BYTES, Preset};
+use dram_spec::address::{FRAME_BYTES, MapPreset};
 use dram_spec::{Cycle, PhysicalAddress};
 use host::AllocatorSettings;
 use host::workload::{Deduplication, Fork, ProcessExits, Settings};
@@ -131,7 +131,7 @@ fn one_zeroing_at_a_time_where_the_window_is_one() {
 #[test]
 fn marked_frames_are_copied_alone_and_never_by_fpm() {
     let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);
-    let planner = planner(&system, Preset::LineInterleaved);
+    let planner = planner(&system, MapPreset::LineInterleaved);
     let settings = Settings::new(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
     for (copy_unit, operations, by_fpm) in [(CopyUnit::RowSet, 8, 16), (CopyUnit::Page, 16, 0)] {
         let allocator = AllocatorSettings { copy_unit, ..free_memory(Policy::SubarrayAware) };

@@ -152,7 +152,7 @@ impl Maintenance {
         self.plans.clear();
         for rank in 0..device.topology().ranks {
             let (is_busy, is_held) = (uses.busy >> rank & 1 == 1, uses.held >> rank & 1 == 1);
-            let plan = Planner {
+            let plan = RankPlanner {
                 device,
                 rank,
                 now,
@@ -194,7 +194,7 @@ impl Maintenance {
 }
 
 /// Planner of one rank.
-struct Planner<'a> {
+struct RankPlanner<'a> {
     device: &'a Device,
     rank: u8,
     now: Cycle,
@@ -207,9 +207,9 @@ struct Planner<'a> {
     longer_hold: Cycles,
 }
 
-impl Planner<'_> {
+impl RankPlanner<'_> {
     fn plan(&self) -> Plan {
-        let Planner { device, rank, now, .. } = *self;
+        let RankPlanner { device, rank, now, .. } = *self;
         let must_from = self.must_from();
         let must = must_from <= now;
         let is_urgent = must || self.owed() > self.refresh.postpone_max;
@@ -257,7 +257,7 @@ impl Planner<'_> {
     /// Cycle from which the rank must refresh. With refresh off and all banks closed, a lower bound
     /// for the rows that queued work may open.
     fn must_from(&self) -> Cycle {
-        let Planner { device, rank, now, .. } = *self;
+        let RankPlanner { device, rank, now, .. } = *self;
         match device.power(rank) {
             Power::SelfRefresh { .. } => Cycle::NEVER,
             _ => yield_from(device, rank, self.longer_hold)
@@ -273,7 +273,7 @@ impl Planner<'_> {
 
     /// First cycle after now at which time alone changes the rank's plan.
     fn changes_at(&self, must_from: Cycle) -> Cycle {
-        let Planner { device, rank, now, .. } = *self;
+        let RankPlanner { device, rank, now, .. } = *self;
         let due = match device.power(rank) {
             Power::SelfRefresh { .. } => None,
             _ => device.refresh(rank).next_due(now),
@@ -308,7 +308,7 @@ impl Planner<'_> {
     }
 
     fn awake(&self, is_urgent: bool) -> RankAction {
-        let Planner { device, rank, now, is_busy, .. } = *self;
+        let RankPlanner { device, rank, now, is_busy, .. } = *self;
         let (owed, is_open) = (self.owed(), device.any_open(rank));
         if is_urgent || (owed > 0 && !is_busy) {
             let open = device.open_banks().intersection(device.refresh_banks(rank)).into_iter().next();

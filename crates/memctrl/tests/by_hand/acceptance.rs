@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{Cycle, Operation, PhysicalAddress, Refresh, RequestId, SourceId};
 use memctrl::stats::{Depth, Histogram};
-use memctrl::{Completion, Config, Controller, Queues, Request, RequestSource};
+use memctrl::{Completion, Config, Controller, QueueSettings, Request, RequestSource};
 
 use crate::{config, config_of, line, read, system, write};
 
@@ -44,7 +44,7 @@ fn play(config: &Config, operations: Vec<Operation>, arrival: Option<Cycle>) -> 
 
 fn two_entries() -> Config {
     let config = config(Refresh::Off);
-    Config { queues: Queues { read_entries: 2, admission_per_cycle: 2, ..config.queues }, ..config }
+    Config { queues: QueueSettings { read_entries: 2, admission_per_cycle: 2, ..config.queues }, ..config }
 }
 
 /// Six reads of one row, two accepted per cycle, and a queue of two entries. ACT in cycle 0, RD in
@@ -75,7 +75,7 @@ fn a_request_of_several_lines_counts_from_the_acceptance_of_its_first() {
 fn the_response_of_a_copy_counts_from_its_acceptance() {
     let copy = |bank| Operation::Copy { src: line(bank, 0, 0), dst: line(bank, 1, 0), bytes: 64 };
     let config = config(Refresh::Off);
-    let queues = Queues { copy_entries: 1, ..config.queues };
+    let queues = QueueSettings { copy_entries: 1, ..config.queues };
     let (played, stats) = play(&Config { queues, ..config }, vec![copy(0), copy(1)], None);
     let [(first, response), (second, after)] = played.done[..] else { panic!("two copies") };
     assert_eq!((first, second), (response, first + after), "the second is accepted when the first is delivered");
@@ -98,8 +98,9 @@ fn check_little(latency: &Histogram, forwarded: u64, queue: &Depth, rest: u64) {
 #[test]
 fn mean_occupancy_is_throughput_times_mean_latency() {
     for (channels, entries) in [(1, 8), (2, 8), (1, 32)] {
-        let config = config_of(system(channels, Refresh::NORMAL), Preset::LineInterleaved);
-        let queues = Queues { read_entries: entries, write_entries: 12, drain_high: 9, drain_low: 3, ..config.queues };
+        let config = config_of(system(channels, Refresh::NORMAL), MapPreset::LineInterleaved);
+        let queues =
+            QueueSettings { read_entries: entries, write_entries: 12, drain_high: 9, drain_low: 3, ..config.queues };
         let mut state = 1_u64;
         let mut number = move |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

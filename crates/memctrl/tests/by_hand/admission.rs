@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use dram_core::{Background, LineBytes};
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{BankId, Channel, Column, Cycle, Operation, PhysicalAddress, Refresh, RequestId, Row};
-use memctrl::{Completion, Config, Controller, Queues, Request};
+use memctrl::{Completion, Config, Controller, QueueSettings, Request};
 
 use crate::drive::{check, run_until};
 use crate::{config, config_of, line, read, requests, system, write};
 
 fn accepting(config: Config, admission_per_cycle: usize) -> Config {
-    let queues = Queues { admission_per_cycle, ..config.queues };
+    let queues = QueueSettings { admission_per_cycle, ..config.queues };
     Config { queues, ..config }
 }
 
@@ -30,7 +30,7 @@ fn accepted_in(config: &Config) -> u64 {
 #[test]
 fn each_line_of_a_request_counts_as_an_access() {
     let on = |channels, per_cycle| {
-        let config = config_of(system(channels, Refresh::Off), Preset::LineInterleaved);
+        let config = config_of(system(channels, Refresh::Off), MapPreset::LineInterleaved);
         accepted_in(&accepting(config, per_cycle))
     };
     assert_eq!([1, 2, 3, 4].map(|per_cycle| on(1, per_cycle)), [3, 1, 1, 0]);
@@ -43,7 +43,7 @@ fn each_line_of_a_request_counts_as_an_access() {
 #[test]
 fn requests_of_a_line_are_accepted_in_order_as_entries_are_free() {
     let config = accepting(config(Refresh::Off), 2);
-    let config = Config { queues: Queues { read_entries: 2, ..config.queues }, ..config };
+    let config = Config { queues: QueueSettings { read_entries: 2, ..config.queues }, ..config };
     let mut controller = Controller::new(&config);
     let waiting = requests(&[0, 1, 2, 3, 4, 5].map(|column| (0, read(line(0, 0, column)))));
     let mut taken = Vec::new();
@@ -83,7 +83,7 @@ fn copies_are_accepted_apart_from_accesses() {
 #[test]
 fn a_request_that_is_not_accepted_blocks_all_later_ones() {
     let config = config(Refresh::Off);
-    let queues = Queues { write_entries: 1, drain_high: 1, drain_low: 0, ..config.queues };
+    let queues = QueueSettings { write_entries: 1, drain_high: 1, drain_low: 0, ..config.queues };
     let list = [(0, write(line(0, 0, 0))), (1, write(line(1, 0, 0))), (1, read(line(2, 0, 0)))];
     let expected = [
         "0 ACT r0 b0 row 0",

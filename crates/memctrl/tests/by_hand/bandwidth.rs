@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{
     CommandKind, Cycle, Density, Geometry, Operation, PhysicalAddress, RawGeometry, Refresh, RequestId, SourceId,
     SpeedBin, Standard, System, Width,
 };
 use memctrl::stats::Stats;
-use memctrl::{Completion, Config, Controller, Queues, Request, RequestSource};
+use memctrl::{Completion, Config, Controller, QueueSettings, Request, RequestSource};
 
 use crate::config_of;
 
@@ -41,7 +41,7 @@ impl RequestSource for Stream {
 }
 
 /// DDR3-1600K, one rank of 4 Gb x8 chips per channel, rows of 8 KB.
-fn config(channels: u64, preset: Preset, refresh: Refresh) -> Config {
+fn config(channels: u64, preset: MapPreset, refresh: Refresh) -> Config {
     let (density, width) = (Density::Gb4, Width::X8);
     let raw = RawGeometry {
         standard: Standard::Ddr3,
@@ -66,7 +66,7 @@ fn run(config: &Config, operation: fn(u64) -> Operation, count: u64) -> Stats {
 #[test]
 fn sequential_reads_use_at_least_95_percent_of_the_data_bus() {
     for channels in [1, 2, 4, 8] {
-        let config = config(channels, Preset::LineInterleaved, Refresh::Off);
+        let config = config(channels, MapPreset::LineInterleaved, Refresh::Off);
         let read = |number| Operation::Read { address: PhysicalAddress(64 * number), bytes: 64 };
         let stats = run(&config, read, 4000 * channels);
         // A line takes four cycles of a data bus.
@@ -96,8 +96,8 @@ fn random_line(number: u64) -> Operation {
 /// take at least 0.6 M cycles.
 #[test]
 fn random_lines_come_close_to_the_limit_of_activations_and_waste_few() {
-    let config = config(1, Preset::RowInterleaved, Refresh::NORMAL);
-    let queues = Queues { read_entries: 32, write_entries: 32, drain_high: 24, drain_low: 8, ..config.queues };
+    let config = config(1, MapPreset::RowInterleaved, Refresh::NORMAL);
+    let queues = QueueSettings { read_entries: 32, write_entries: 32, drain_high: 24, drain_low: 8, ..config.queues };
     let stats = run(&Config { queues, ..config }, random_line, 100_000);
     assert!(stats.end <= Cycle(690_000), "{:?}", stats.end);
     let (unused, activates) = (stats.whole.unused_activates, stats.whole.commands[CommandKind::Activate]);

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use dram_core::{Background, LineBytes};
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{Channel, Column, Location, Operation, PhysicalAddress, Refresh, Row};
 use memctrl::policy::copy::ROWCLONE;
-use memctrl::{Config, Queues};
+use memctrl::{Config, QueueSettings};
 
 use crate::drive::{check, run_until};
 use crate::{bank, config, config_of, line, read, requests, system, write};
@@ -21,8 +21,8 @@ fn row_of(config: &Config, channel: u8, in_bank: u8, row: u32) -> PhysicalAddres
 
 /// Two channels, FPM, and more entries for copies than slots for threads.
 fn with_64_copies() -> Config {
-    let config = config_of(system(2, Refresh::Off), Preset::RowInterleaved);
-    let queues = Queues { copy_entries: 64, ..config.queues };
+    let config = config_of(system(2, Refresh::Off), MapPreset::RowInterleaved);
+    let queues = QueueSettings { copy_entries: 64, ..config.queues };
     Config { copy_policy: ROWCLONE, queues, ..config }
 }
 
@@ -95,7 +95,7 @@ impl Background for RowNumbers {
 #[test]
 fn a_blocked_read_that_is_forwarded_lets_the_copy_behind_it_begin() {
     let config = config(Refresh::Off);
-    let queues = Queues { read_entries: 1, admission_per_cycle: 4, ..config.queues };
+    let queues = QueueSettings { read_entries: 1, admission_per_cycle: 4, ..config.queues };
     let config = Config { queues, contents: Some(Arc::new(RowNumbers)), ..config };
     let to = line(0, 600, 0);
     let copy = |src| Operation::Copy { src, dst: to, bytes: 64 };

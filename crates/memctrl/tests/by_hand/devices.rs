@@ -5,7 +5,7 @@
 
 use dram_spec::{Cycle, Operation, Refresh, RequestId, SourceId};
 use memctrl::policy::scheduler::{CpuFirst, Fcfs, Fifo, FrFcfs, Scheduler};
-use memctrl::{Config, Queues, Request};
+use memctrl::{Config, QueueSettings, Request};
 
 use crate::drive::{Outcome, check, run_until};
 use crate::schedulers::{Read, order, run, run_at};
@@ -16,7 +16,7 @@ const DMA: u16 = SourceId::device(0).0;
 
 fn with(scheduler: impl Scheduler + 'static) -> Config {
     let config = config(Refresh::Off);
-    let queues = Queues { admission_per_cycle: 64, ..config.queues };
+    let queues = QueueSettings { admission_per_cycle: 64, ..config.queues };
     Config { queues, scheduler: Box::new(scheduler), ..config }
 }
 
@@ -68,7 +68,7 @@ fn fcfs_serves_reads_before_older_writes() {
 /// A write queue beyond `drain_high` does not let writes pass an older read.
 #[test]
 fn fifo_has_no_watermarks() {
-    let queues = Queues { drain_high: 1, drain_low: 0, ..with(Fifo).queues };
+    let queues = QueueSettings { drain_high: 1, drain_low: 0, ..with(Fifo).queues };
     let config = Config { queues, ..with(Fifo) };
     let list =
         [(0, read(line(0, 0, 0))), (0, read(line(0, 1, 0))), (0, write(line(1, 0, 0))), (0, write(line(2, 0, 0)))];
@@ -210,7 +210,7 @@ fn writes_of_devices_are_drained_as_all_writes() {
         (2, 1, read(line(0, 0, 1))),
     ];
     let with_high = |drain_high, drain_low| {
-        let queues = Queues { drain_high, drain_low, ..with(CpuFirst::DEFAULT).queues };
+        let queues = QueueSettings { drain_high, drain_low, ..with(CpuFirst::DEFAULT).queues };
         let done = run_of(&Config { queues, ..with(CpuFirst::DEFAULT) }, &list).done();
         done.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
     };

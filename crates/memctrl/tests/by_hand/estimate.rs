@@ -1,6 +1,6 @@
 //! Duration of programs on idle banks, and their energy.
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{
     Channel, Column, CommandKind, Location, Mechanism, Operation, PhysicalAddress, Picojoule, Refresh, Row,
 };
@@ -14,7 +14,7 @@ use crate::{bank, config_of, system};
 type BankRow = (u8, u8, u32);
 
 fn config(channels: u64) -> Config {
-    config_of(system(channels, Refresh::Off), Preset::RowInterleaved)
+    config_of(system(channels, Refresh::Off), MapPreset::RowInterleaved)
 }
 
 fn address(config: &Config, (channel, id, row): BankRow, column: u16) -> PhysicalAddress {

@@ -1,6 +1,6 @@
 //! Commands while no request is in progress: only REF and the commands of power-down.
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{Cycles, Density, Geometry, PhysicalAddress, RawGeometry, Refresh, SpeedBin, System, Width};
 use memctrl::{Config, PowerPolicy, RefreshPolicy};
@@ -93,7 +93,7 @@ fn ddr4() -> Config {
     let paper = System::paper(1, Density::Gb2, width).geometry.raw();
     let row_bytes = native_row_bytes(bin.standard, density, width);
     let geometry = Geometry::try_from(RawGeometry { standard: bin.standard, density, row_bytes, ..paper }).unwrap();
-    config_of(System::new(bin, geometry), Preset::RowInterleaved)
+    config_of(System::new(bin, geometry), MapPreset::RowInterleaved)
 }
 
 /// JESD79-4, 4.27: a rank that left self-refresh has a REF before its next power-down.

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use dram_core::{Background, LineBytes};
-use dram_spec::address::{AddressMap, Preset};
+use dram_spec::address::{AddressMap, MapPreset};
 use dram_spec::{BankId, Channel, Column, Operation, Refresh, Row, SpeedBin, System};
 use memctrl::Config;
 use memctrl::policy::copy::{CopyPolicy, FASTEST, LISA, ROWCLONE, ROWCLONE_LISA};
-use rowclone::{Chip, FPM, FaultyRows, Mechanism, PSM, PSM2, Planner};
+use rowclone::{CopySupport, FPM, FaultyRows, Mechanism, PSM, PSM2, Planner};
 
 use crate::drive::{check, run_until};
 use crate::{line, read, requests, system};
 
 /// Chips that offer every mechanism.
 fn config_of(system: System, copy_policy: &'static dyn CopyPolicy) -> Config {
-    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
-    let planner = Planner::of_chips(map, FaultyRows::default(), Chip::offering(Chip::names()));
+    let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
+    let planner = Planner::of_chips(map, FaultyRows::default(), CopySupport::offering(CopySupport::names()));
     Config::new(system, Arc::new(planner), copy_policy)
 }
 

@@ -23,7 +23,7 @@ mod unused;
 
 use std::sync::Arc;
 
-use dram_spec::address::{AddressMap, Preset};
+use dram_spec::address::{AddressMap, MapPreset};
 use dram_spec::{
     BankId, Cycle, Density, Geometry, Operation, PhysicalAddress, RawGeometry, Refresh, RequestId, SourceId, SpeedBin,
     Standard, System, Width,
@@ -49,14 +49,14 @@ fn system(channels: u64, refresh: Refresh) -> System {
 }
 
 /// Default configuration of a controller of this system, with copies over the channel.
-fn config_of(system: System, preset: Preset) -> Config {
+fn config_of(system: System, preset: MapPreset) -> Config {
     let map = AddressMap::preset(system.geometry, preset);
     Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), BASELINE)
 }
 
 /// One channel of [`system`], with consecutive rows in consecutive banks.
 fn config(refresh: Refresh) -> Config {
-    config_of(system(1, refresh), Preset::RowInterleaved)
+    config_of(system(1, refresh), MapPreset::RowInterleaved)
 }
 
 const fn bank(bank: u8) -> BankId {

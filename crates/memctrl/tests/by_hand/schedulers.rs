@@ -4,10 +4,10 @@
 //! each is (source, bank, row). A RD that opens no row follows its predecessor by 4 cycles; a row
 //! of a bank is closed tRAS 20 after its ACT, and the next one opened 8 later.
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{Command, Cycle, Cycles, Operation, PhysicalAddress, Refresh, RequestId, SourceId};
 use memctrl::policy::scheduler::{Atlas, Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
-use memctrl::{Config, Queues, Request};
+use memctrl::{Config, QueueSettings, Request};
 
 use crate::drive::{Outcome, run_until};
 use crate::source_order::SourceOrder;
@@ -18,7 +18,7 @@ pub type Read = (u16, u64, u64);
 
 pub fn run_at(scheduler: impl Scheduler + 'static, reads: &[(u64, Read)]) -> Outcome {
     let config = config(Refresh::Off);
-    let queues = Queues { admission_per_cycle: 64, ..config.queues };
+    let queues = QueueSettings { admission_per_cycle: 64, ..config.queues };
     let config = Config { queues, scheduler: Box::new(scheduler), ..config };
     let request = |(id, &(arrival, (source, bank, row))): (u64, &(u64, Read))| Request {
         id: RequestId(id),
@@ -314,7 +314,7 @@ fn atlas_counts_the_steps_of_copies() {
 /// Reads of source 1 on channel 0 in the first quantum give it a worse rank on channel 1.
 #[test]
 fn atlas_sums_the_service_over_channels() {
-    let config = config_of(system(2, Refresh::Off), Preset::RowInterleaved);
+    let config = config_of(system(2, Refresh::Off), MapPreset::RowInterleaved);
     let channel = |address: PhysicalAddress| config.planner.map().locate(address).unwrap().channel.0;
     let on = |of: u8, row: u64| {
         let rows = (0..1 << 20).map(|at| PhysicalAddress(at * 4096));

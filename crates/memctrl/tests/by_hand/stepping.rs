@@ -7,7 +7,7 @@ use dram_spec::{Cycle, Cycles, Operation, Refresh, RequestId, SourceId};
 use memctrl::policy::copy::ROWCLONE;
 use memctrl::policy::row::RowPolicy;
 use memctrl::policy::scheduler::{FrFcfs, ParBs, Scheduler};
-use memctrl::{Completion, Config, Controller, PowerPolicy, Queues, RefreshPolicy, Request, RequestSource};
+use memctrl::{Completion, Config, Controller, PowerPolicy, QueueSettings, RefreshPolicy, Request, RequestSource};
 use proptest::prelude::*;
 
 use crate::drive::{Listing, run_in_steps, run_until};
@@ -58,7 +58,7 @@ impl RequestSource for ClosedLoop {
 /// Two read entries, so that larger windows fill the queue.
 fn narrow() -> Config {
     let config = config(Refresh::NORMAL);
-    Config { queues: Queues { read_entries: 2, ..config.queues }, ..config }
+    Config { queues: QueueSettings { read_entries: 2, ..config.queues }, ..config }
 }
 
 /// Advances a controller by at most `step` cycles at a time.
@@ -171,7 +171,7 @@ pub fn arb_requests() -> impl Strategy<Value = Vec<Request>> {
 fn asking_for_the_next_event_changes_nothing() {
     for scheduler in [Box::new(FrFcfs) as Box<dyn Scheduler>, Box::new(ParBs::new(1))] {
         let config = Config { scheduler, ..config(Refresh::NORMAL) };
-        let config = Config { queues: Queues { admission_per_cycle: 4, ..config.queues }, ..config };
+        let config = Config { queues: QueueSettings { admission_per_cycle: 4, ..config.queues }, ..config };
         let run = |asks: bool| {
             let mut controller = Controller::new(&config);
             let mut listing = Listing::new(&config);
@@ -212,16 +212,16 @@ proptest! {
         is_narrow in any::<bool>(),
     ) {
         // In narrow queues requests wait for entries, and for the delivery of copies.
-        let narrow = Queues {
+        let narrow = QueueSettings {
             read_entries: 2,
             write_entries: 2,
             copy_entries: 1,
             drain_high: 2,
             drain_low: 1,
-            ..Queues::default()
+            ..QueueSettings::default()
         };
         let config = Config {
-            queues: if is_narrow { narrow } else { Queues::default() },
+            queues: if is_narrow { narrow } else { QueueSettings::default() },
             copy_policy: ROWCLONE,
             copy_hold_max: Some(Cycles(200)),
             row_policy: RowPolicy::Timeout { after: Cycles(40) },

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use dram_spec::address::{AddressMap, Preset};
+use dram_spec::address::{AddressMap, MapPreset};
 use dram_spec::{
     Column, Command, Density, Effect, Geometry, Location, Operation, PhysicalAddress, RawGeometry, Refresh, Row,
     RowsPerSubarray, SpeedBin, Standard, System, Width,
 };
 use memctrl::Config;
 use memctrl::policy::copy::{CopyPolicy, LISA, ROWCLONE};
-use rowclone::{Chip, FaultyRows, Planner};
+use rowclone::{CopySupport, FaultyRows, Planner};
 
 use crate::drive::{Outcome, run_until};
 use crate::{bank, requests};
@@ -29,8 +29,8 @@ fn config(rows: impl Into<RowsPerSubarray>, policy: &'static dyn CopyPolicy) -> 
     };
     let geometry = Geometry::try_from(raw).unwrap();
     let system = System { refresh: Refresh::Off, ..System::new(SpeedBin::named("DDR4-2400R").unwrap(), geometry) };
-    let map = AddressMap::preset(geometry, Preset::RowInterleaved);
-    let planner = Planner::of_chips(map, FaultyRows::default(), Chip::offering(Chip::names()));
+    let map = AddressMap::preset(geometry, MapPreset::RowInterleaved);
+    let planner = Planner::of_chips(map, FaultyRows::default(), CopySupport::offering(CopySupport::names()));
     Config::new(system, Arc::new(planner), policy)
 }
 

@@ -1,6 +1,6 @@
 //! Copies with reads on one channel and writes on the other, while ranks of both must be refreshed.
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{Operation, PhysicalAddress, Refresh};
 
 use crate::drive::run_until;
@@ -12,7 +12,7 @@ use crate::{config_of, requests, system};
 #[test]
 fn a_thread_that_waits_for_the_other_channel_lets_its_rank_refresh() {
     let [without, with] = [Refresh::Off, Refresh::NORMAL].map(|refresh| {
-        let config = config_of(system(2, refresh), Preset::RowInterleaved);
+        let config = config_of(system(2, refresh), MapPreset::RowInterleaved);
         let (src, dst) = (PhysicalAddress(0x80_0020), PhysicalAddress(0x40_0040));
         let copy = Operation::Copy { src, dst, bytes: 65_536 };
         run_until(&config, requests(&[(0, copy)]), 100_000).done()[0].1

@@ -2,13 +2,13 @@
 //! (rule 14 of `docs/controller.md`).
 
 use dram_spec::Refresh;
-use memctrl::{Config, Queues};
+use memctrl::{Config, QueueSettings};
 
 use crate::drive::check;
 use crate::{config, line, read, requests, write};
 
 fn draining(drain_high: usize, drain_low: usize) -> Config {
-    let queues = Queues { drain_high, drain_low, ..Queues::default() };
+    let queues = QueueSettings { drain_high, drain_low, ..QueueSettings::default() };
     Config { queues, ..config(Refresh::Off) }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::address::{MapPreset, RawAddressMap, RawXor};
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::standard::Definition;
 use dram_spec::{
@@ -15,7 +15,7 @@ use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
 use memctrl::policy::row::{ROW_POLICIES, RowPolicy};
 use memctrl::policy::scheduler::{Atlas, Bliss, CpuFirst, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::price::PriceTable;
-use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
+use memctrl::{Config, PowerPolicy, QueueSettings, RefreshPolicy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -145,13 +145,13 @@ fn arb_map() -> impl Strategy<Value = RawAddressMap> {
     };
     let xor = vec![RawXor { field: "bank".into(), bit: 0, address_bits: vec![21, 23] }];
     select(vec![
-        Preset::RowInterleaved.raw(),
-        Preset::BankInterleaved.raw(),
-        Preset::LineInterleaved.raw(),
-        Preset::GroupInterleaved.raw(),
+        MapPreset::RowInterleaved.raw(),
+        MapPreset::BankInterleaved.raw(),
+        MapPreset::LineInterleaved.raw(),
+        MapPreset::GroupInterleaved.raw(),
         list(&["channel", "rank", "bank", "row", "column", "offset"]),
         list(&["row", "column:2", "bank", "rank", "channel", "column", "offset"]),
-        RawAddressMap { xor, ..Preset::RowInterleaved.raw() },
+        RawAddressMap { xor, ..MapPreset::RowInterleaved.raw() },
     ])
 }
 
@@ -226,13 +226,13 @@ fn arb_row_policy(registered: RowPolicy) -> BoxedStrategy<ChosenRows> {
     }
 }
 
-fn arb_queues() -> impl Strategy<Value = Queues> {
+fn arb_queues() -> impl Strategy<Value = QueueSettings> {
     let entries = || prop_oneof![2 => 1usize..9, 1 => 1usize..65, 1 => Just(64usize)];
     (entries(), entries(), prop_oneof![1usize..4, 1usize..33], 1usize..5, any::<u16>(), any::<u16>()).prop_map(
         |(read_entries, write_entries, copy_entries, admission_per_cycle, high, low)| {
             let drain_high = 1 + usize::from(high) % write_entries;
             let drain_low = usize::from(low) % drain_high;
-            Queues { read_entries, write_entries, copy_entries, admission_per_cycle, drain_high, drain_low }
+            QueueSettings { read_entries, write_entries, copy_entries, admission_per_cycle, drain_high, drain_low }
         },
     )
 }
@@ -243,14 +243,14 @@ struct Knobs {
     policy: &'static dyn CopyPolicy,
     scheduler: ChosenScheduler,
     rows: ChosenRows,
-    queues: Queues,
+    queues: QueueSettings,
     copy_hold_max: Option<u64>,
     refresh: RefreshPolicy,
     power: [Option<u64>; 2],
     warm_up: u64,
     epoch: Option<u64>,
     staging_lines: usize,
-    chip: rowclone::Chip,
+    chip: rowclone::CopySupport,
 }
 
 /// The registered copy policies. The reference model has a definition of each (`tests/reference_model/copies.rs`).
@@ -269,7 +269,8 @@ fn arb_knobs() -> impl Strategy<Value = Knobs> {
         .prop_map(|(postpone_max, idle)| RefreshPolicy { postpone_max, idle: Cycles(idle) });
     let choices = (select(registered_copy_policies()), arb_scheduler(), arb_rows(), arb_queues(), hold);
     // Half of the chips offer every mechanism.
-    let chip = select(vec![rowclone::Chip::ROWCLONE, rowclone::Chip::offering(rowclone::Chip::names())]);
+    let chip =
+        select(vec![rowclone::CopySupport::ROWCLONE, rowclone::CopySupport::offering(rowclone::CopySupport::names())]);
     let rest = (refresh, [idle(), idle()], counted, (prop_oneof![1usize..20, 1usize..513], chip));
     (choices, rest).prop_map(|(choices, (refresh, power, (warm_up, epoch), (staging_lines, chip)))| {
         let (policy, scheduler, rows, queues, copy_hold_max) = choices;

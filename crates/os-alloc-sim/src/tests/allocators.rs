@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, SubarrayId};
 use proptest::prelude::*;
 
@@ -256,7 +256,7 @@ proptest! {
 /// A seed is part of a result: the sequence of allocations must not change.
 #[test]
 fn a_seed_determines_the_frames_allocated() {
-    let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
+    let map = FrameMap::new(AddressMap::preset(geometry(4096), MapPreset::RowInterleaved));
     let set = FrameSet::new(&map, CopyUnit::RowSet);
     let frames = |seed| {
         let mut random = Policy::Random.allocator(&map, &set, seed).unwrap();

@@ -1,13 +1,13 @@
 //! Single events, with results computed by hand.
 
 use dram_spec::AddressMap;
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use rowclone::{FPM, Mechanism, PSM2, Reason};
 
 use crate::fixture::{few, geometry, memories};
 use crate::{
     Cause, CopyUnit, Destination, Fallback, Fault, Found, Frame, FrameMap, HugePages, Kernel, MemoryOperation,
-    PageSize, Policy, Report, Sharing, ZeroOnFree,
+    PageSize, Policy, Report, RowSharing, ZeroOnFree,
 };
 
 /// A kernel without processes over 4 KB rows, which places copies in the subarray of their source.
@@ -78,7 +78,7 @@ fn discarded_pages_stay_mapped_and_shared_ones_are_copied() {
 #[test]
 fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {
     let check = |copy_unit: CopyUnit, frames: u32, by: Mechanism, why: Option<Fallback>| {
-        let map = AddressMap::preset(geometry(8192), Preset::RowInterleaved);
+        let map = AddressMap::preset(geometry(8192), MapPreset::RowInterleaved);
         let (map, set) = few(map, copy_unit);
         let mut kernel = Kernel::new(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
         let (parent, mut operations) = (kernel.spawn(), Vec::new());
@@ -93,9 +93,9 @@ fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {
         }
         kernel.report().sharing
     };
-    assert_eq!(check(CopyUnit::RowSet, 2, FPM, None), Sharing::RowSet { frames: 2 });
+    assert_eq!(check(CopyUnit::RowSet, 2, FPM, None), RowSharing::RowSet { frames: 2 });
     let marked = check(CopyUnit::Page, 1, PSM2, Some(Fallback::SharedRow));
-    assert_eq!(marked, Sharing::Page { frames: 2 });
+    assert_eq!(marked, RowSharing::Page { frames: 2 });
 }
 
 /// 512 pages are one copy if a block is free; otherwise only the written page is copied.
@@ -284,7 +284,7 @@ fn counts_can_be_reset() {
 /// Rows of 8 KB: a page of 4 KB covers half of its row.
 #[test]
 fn the_reason_against_fpm_has_the_bytes_that_are_covered() {
-    let map = FrameMap::new(AddressMap::preset(geometry(8192), Preset::RowInterleaved));
+    let map = FrameMap::new(AddressMap::preset(geometry(8192), MapPreset::RowInterleaved));
     let covered = |first: u32, frames: u32, at: u32| match map.zeroed(Frame(first), frames, at).fpm {
         Ok(()) => 8192,
         Err(Reason::PartialRow { covered, operation_bytes, .. }) => {

@@ -6,7 +6,7 @@ use rowclone::{FPM, MECHANISMS, Mechanism, PSM, PSM2};
 use crate::fixture::{maps, memories};
 use crate::{
     Cause, CopyUnit, Destination, Fallback, Found, Frame, FrameMap, FrameSet, Kernel, MemoryOperation, PageSize,
-    Policy, Sharing, Tally, ZeroOnFree,
+    Policy, RowSharing, Tally, ZeroOnFree,
 };
 
 /// A page of a forked process, in a memory of 4 KB rows: the kernel, the child, and the page's
@@ -107,7 +107,7 @@ fn a_unit_that_is_too_large_is_the_reason_before_all_others() {
             kernel.write(child, 0, &mut operations).unwrap();
             assert!(matches!(operations[1], MemoryOperation::Copy { cause: Cause::CopyOnWrite, .. }));
             let report = kernel.report();
-            assert!(matches!(report.sharing, Sharing::TooLarge { .. }));
+            assert!(matches!(report.sharing, RowSharing::TooLarge { .. }));
             for tally in [report.traffic.copies(), report.traffic.zeroings()] {
                 assert_eq!((tally.by(FPM), tally.fallbacks(Fallback::UnitTooLarge)), (0, 1), "{policy}");
             }

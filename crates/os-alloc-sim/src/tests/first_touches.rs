@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, BankId, Channel, SubarrayId};
 
 use crate::fixture::{few, geometry, maps};
@@ -39,7 +39,7 @@ fn first_touches_of_a_fresh_memory_are_spread_over_banks_like_those_of_buddy() {
 /// down, until all memory is allocated.
 #[test]
 fn first_touches_leave_every_pool_seven_eighths_of_what_any_other_has() {
-    let (map, few) = few(AddressMap::preset(geometry(4096), Preset::RowInterleaved), CopyUnit::RowSet);
+    let (map, few) = few(AddressMap::preset(geometry(4096), MapPreset::RowInterleaved), CopyUnit::RowSet);
     for set in [few, FrameSet::new(&map, CopyUnit::RowSet)] {
         let mut sizes: BTreeMap<SubarrayId, u64> = BTreeMap::new();
         set.grains().for_each(|grain| *sizes.entry(map.subarray(grain)).or_default() += 1);
@@ -60,7 +60,7 @@ fn first_touches_leave_every_pool_seven_eighths_of_what_any_other_has() {
 /// First touches skip a pool half of which copies have used: they go to all other pools.
 #[test]
 fn first_touches_skip_a_pool_that_copies_have_drained() {
-    let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
+    let map = FrameMap::new(AddressMap::preset(geometry(4096), MapPreset::RowInterleaved));
     let set = FrameSet::new(&map, CopyUnit::RowSet);
     let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();
     let source = aware.allocate(FrameRequest::ANYWHERE).unwrap().frame;

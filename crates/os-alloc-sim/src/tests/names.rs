@@ -1,6 +1,6 @@
 //! Names and targets as they are printed.
 
-use crate::{Age, Cause, CheckpointId, CopyUnit, Fallback, Frame, Policy, PolicyError, ProcessId, Sharing};
+use crate::{Age, Cause, CheckpointId, CopyUnit, Fallback, Frame, Policy, PolicyError, ProcessId, RowSharing};
 
 #[test]
 fn names_are_those_of_configurations_and_results() {
@@ -14,8 +14,9 @@ fn names_are_those_of_configurations_and_results() {
     let fallbacks = ["unit-too-large", "shared-row", "policy-blind", "not-asked", "pool-empty", "rank-empty"];
     assert_eq!(Fallback::ALL.map(Fallback::name), fallbacks);
     let frames = 2;
-    let all = [Sharing::None, Sharing::RowSet { frames }, Sharing::Page { frames }, Sharing::TooLarge { frames }];
-    assert_eq!(all.map(Sharing::name), ["none", "row-set", "page", "too-large"]);
+    let all =
+        [RowSharing::None, RowSharing::RowSet { frames }, RowSharing::Page { frames }, RowSharing::TooLarge { frames }];
+    assert_eq!(all.map(RowSharing::name), ["none", "row-set", "page", "too-large"]);
     assert_eq!((ProcessId(3).to_string(), CheckpointId(4).to_string()), ("process 3".into(), "checkpoint 4".into()));
     assert_eq!(Frame(17).to_string(), "frame 17");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dram_spec::AddressMap;
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use proptest::prelude::*;
 use rowclone::FPM;
 
@@ -13,7 +13,7 @@ use crate::{Age, CopyUnit, Fallback, FrameMap, FrameSet, Generator, HUGE_ORDER, 
 const COPIES: u64 = 20_000;
 const UTILIZATIONS: [f64; 9] = [0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99];
 
-fn map(row_bytes: u64, preset: Preset) -> FrameMap {
+fn map(row_bytes: u64, preset: MapPreset) -> FrameMap {
     FrameMap::new(AddressMap::preset(geometry(row_bytes), preset))
 }
 
@@ -37,9 +37,11 @@ fn sigma(share: f64) -> f64 {
 /// of 128 if a unit of two frames has a row of each channel.
 #[test]
 fn fpm_serves_random_destinations_with_the_expected_probability() {
-    for (preset, row_bytes, subarrays) in
-        [(Preset::RowInterleaved, 4096, 256), (Preset::LineInterleaved, 4096, 128), (Preset::RowInterleaved, 8192, 128)]
-    {
+    for (preset, row_bytes, subarrays) in [
+        (MapPreset::RowInterleaved, 4096, 256),
+        (MapPreset::LineInterleaved, 4096, 128),
+        (MapPreset::RowInterleaved, 8192, 128),
+    ] {
         let map = map(row_bytes, preset);
         let set = FrameSet::new(&map, CopyUnit::RowSet);
         let places: BTreeSet<_> = set.grains().map(|grain| map.subarray(grain)).collect();
@@ -54,7 +56,7 @@ fn fpm_serves_random_destinations_with_the_expected_probability() {
 
 #[test]
 fn fpm_share_of_subarray_aware_falls_as_memory_fills() {
-    for (preset, row_bytes) in [(Preset::RowInterleaved, 4096), (Preset::BankInterleaved, 8192)] {
+    for (preset, row_bytes) in [(MapPreset::RowInterleaved, 4096), (MapPreset::BankInterleaved, 8192)] {
         let map = map(row_bytes, preset);
         for unusable in [0.2, 0.9] {
             let mut last = 1.0;
@@ -76,7 +78,7 @@ fn fpm_share_of_subarray_aware_falls_as_memory_fills() {
 #[test]
 fn fpm_serves_no_part_of_a_shared_row() {
     for policy in Policy::ALL {
-        let tally = copies(&map(8192, Preset::RowInterleaved), policy, CopyUnit::Page, 0.5, 0.5);
+        let tally = copies(&map(8192, MapPreset::RowInterleaved), policy, CopyUnit::Page, 0.5, 0.5);
         assert_eq!((tally.by(FPM), tally.fallbacks(Fallback::SharedRow)), (0, COPIES));
     }
 }
@@ -87,7 +89,7 @@ proptest! {
     /// Utilization to half a grain; fragmentation to half a block and the rounding of utilization.
     #[test]
     fn aging_reaches_its_targets(
-        preset in prop::sample::select(Preset::ALL.to_vec()),
+        preset in prop::sample::select(MapPreset::ALL.to_vec()),
         policy in prop::sample::select(Policy::ALL.to_vec()),
         utilization in 0.05..0.99,
         unusable in 0.05..=1.0,
@@ -112,7 +114,7 @@ proptest! {
 /// block.
 #[test]
 fn aging_reports_targets_it_cannot_reach() {
-    let map = map(4096, Preset::RowInterleaved);
+    let map = map(4096, MapPreset::RowInterleaved);
     let set = FrameSet::new(&map, CopyUnit::RowSet);
     let reached = |utilization, unusable| {
         let target = Age::new(utilization, unusable).unwrap();

@@ -51,7 +51,7 @@ pub struct Finding {
 
 /// An operation under a policy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Operation {
+pub struct PageOperation {
     /// Index of the operation in the scenario's list, from 0, by which operations of several policies are compared.
     pub index: usize,
     /// Policy, and placement where there is one.
@@ -62,7 +62,7 @@ pub struct Operation {
 
 /// A core under a policy, with fields of `results.json`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Core {
+pub struct PageCore {
     /// Policy.
     #[serde(skip)]
     pub run: String,
@@ -116,7 +116,7 @@ impl Served {
 
 /// A picture that was drawn of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct Image {
     /// Name of the file: `latency.svg`.
     pub name: String,
     /// `image/svg+xml` or `image/png`.
@@ -177,13 +177,13 @@ pub struct Page {
     /// Table by epoch; its axis is `from_cycle`.
     pub epochs: Runs,
     /// The operations, one by one.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<PageOperation>,
     /// The cores of a run, under each policy.
-    pub cores: Vec<Core>,
+    pub cores: Vec<PageCore>,
     /// Decisions by reason; of a sweep, summed over the runs of a policy.
     pub served: Vec<Served>,
     /// Pictures in the directory of the table.
-    pub pictures: Vec<Picture>,
+    pub pictures: Vec<Image>,
     /// Simulated values beside published ones.
     pub published: PublishedFigures,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{Operation, Page, Runs, in_order};
+use super::data::{Page, PageOperation, Runs, in_order};
 use super::words::{Heading, number};
 use crate::plot::{Chart, ChartKind, ChartRequest, Spacing, Table, capitalized};
 use rowclone_sim::OperationRow;
@@ -249,7 +249,7 @@ fn bars(panels: &mut Panels, runs: &Runs, column: &str) {
 /// Latency and energy of each operation, a bar per policy.
 fn operations(panels: &mut Panels, page: &Page) {
     let several = page.operations.iter().any(|operation| operation.index > 0);
-    let name = |operation: &Operation| {
+    let name = |operation: &PageOperation| {
         let number = if several { format!("{}: ", operation.index) } else { String::new() };
         number + &operation.row.label
     };

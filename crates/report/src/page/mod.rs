@@ -19,7 +19,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub use data::{Beside, Core, Fact, Finding, Operation, Page, Picture, PublishedFigures, Runs, Subject, Weight};
+pub use data::{Beside, Fact, Finding, Image, Page, PageCore, PageOperation, PublishedFigures, Runs, Subject, Weight};
 
 use sortable::{PageColumn, Shown, Sortable};
 
@@ -229,8 +229,8 @@ fn wide(chart: &Result<Chart, String>) -> Markup {
 }
 
 /// A picture from the directory of the results. The tables have its values.
-fn picture_of(picture: &Picture) -> Markup {
-    let Picture { name, media_type, bytes } = picture;
+fn picture_of(picture: &Image) -> Markup {
+    let Image { name, media_type, bytes } = picture;
     let source = format!("data:{media_type};base64,{}", BASE64_STANDARD.encode(bytes));
     html! { figure { img src=(source) alt={ "The picture " (name) }; figcaption.unit { (name) } } }
 }
@@ -249,7 +249,7 @@ fn why(page: &Page) -> Markup {
 }
 
 fn reasons(page: &Page) -> Sortable {
-    let columns: [PageColumn<'_, &Operation>; 4] = [
+    let columns: [PageColumn<'_, &PageOperation>; 4] = [
         ("number", &|it| Shown::ordinal(it.index)),
         ("operation", &|it| Shown::text(&it.row.label)),
         ("policy", &|it| Shown::text(&it.run)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{Core, Operation, Page, Runs};
+use super::data::{Page, PageCore, PageOperation, Runs};
 use super::figures;
 use super::sortable::{PageColumn, Shown, Sortable, heads};
 use super::words::Heading;
@@ -114,7 +114,7 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
 /// Every core under every policy.
 pub(super) fn cores(page: &Page) -> Sortable {
     let known = |value: Option<f64>, factor: f64| value.map_or_else(Shown::none, |value| Shown::value(value * factor));
-    let columns: [PageColumn<'_, &Core>; 11] = [
+    let columns: [PageColumn<'_, &PageCore>; 11] = [
         ("policy", &|it| Shown::text(&it.run)),
         ("core", &|it| Shown::value(it.core as f64)),
         ("instructions", &|it| Shown::value(it.instructions as f64)),
@@ -136,7 +136,7 @@ pub(super) fn operations(page: &Page) -> Sortable {
         Some(value) => Shown::number(format!("{value:.2}"), value),
         None => Shown::none(),
     };
-    let columns: [PageColumn<'_, &Operation>; 10] = [
+    let columns: [PageColumn<'_, &PageOperation>; 10] = [
         ("number", &|it| Shown::ordinal(it.index)),
         ("operation", &|it| Shown::text(&it.row.label)),
         ("policy", &|it| Shown::text(&it.run)),
@@ -148,7 +148,7 @@ pub(super) fn operations(page: &Page) -> Sortable {
         ("energy ratio", &|it| times(it.row.energy_ratio)),
         ("channel traffic (bytes)", &|it| Shown::value(it.row.channel_bytes as f64)),
     ];
-    let mut sorted: Vec<&Operation> = page.operations.iter().collect();
+    let mut sorted: Vec<&PageOperation> = page.operations.iter().collect();
     sorted.sort_by_key(|operation| operation.index);
     let caption = "Every operation, from its first command to its last bank ready";
     let mut table = Sortable::of("operations", caption, &columns, sorted.iter().copied());

@@ -86,7 +86,7 @@ fn sweep(name: &str) -> Page {
 
 /// The results of a scenario with an operation under two policies.
 fn run(name: &str) -> Page {
-    let operation = |run: &str, latency_ns| Operation {
+    let operation = |run: &str, latency_ns| PageOperation {
         index: 0,
         run: run.to_owned(),
         row: OperationRow {
@@ -406,7 +406,7 @@ fn decisions_of_a_table_are_summed_over_the_runs_of_a_policy() {
 
 #[test]
 fn pictures_are_in_the_page_itself() {
-    let picture = Picture { name: "a.svg".to_owned(), media_type: "image/svg+xml", bytes: b"<svg/>".to_vec() };
+    let picture = Image { name: "a.svg".to_owned(), media_type: "image/svg+xml", bytes: b"<svg/>".to_vec() };
     let page = Page { pictures: vec![picture], ..sweep("a") };
     assert!(page.to_html().contains("<img src=\"data:image/svg+xml;base64,PHN2Zy8+\""));
 }

@@ -171,7 +171,7 @@ impl<W: Write> Observer for Timeline<W> {
 mod tests {
     use std::cell::Cell;
 
-    use dram_spec::address::Preset;
+    use dram_spec::address::MapPreset;
     use dram_spec::{BankId, Command, CommandKind, Density, Effect, Row, Width};
 
     use super::*;
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn commands_of_every_kind_are_on_the_command_bus() {
         let system = System::paper(1, Density::Gb2, Width::X8);
-        let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+        let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
         for kind in CommandKind::ALL {
             for (command, effect) in kind.examples() {
                 let mut timeline = Timeline::new(Vec::new(), "one command", &system, &map, Window::ALL);
@@ -222,7 +222,7 @@ mod tests {
     fn the_first_error_ends_the_writing_and_is_returned() {
         let refused = Cell::new(0);
         let system = System::paper(1, Density::Gb2, Width::X8);
-        let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+        let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
         let output = Full { room: 20_000, refused: &refused };
         let mut timeline = Timeline::new(output, "full", &system, &map, Window::ALL);
         let bank = BankId { rank: 0, bank: 3 };

@@ -20,7 +20,7 @@ pub use psm2::PSM2;
 use crate::check::Reserved;
 use crate::faulty::{BankRow, FaultyRows, RowAddress};
 use crate::reason::Reason;
-use crate::step::{ColumnRun, CopyThread};
+use crate::step::{CopyThread, LineRun};
 use crate::stripe::Piece;
 
 /// A copy mechanism of the chips: when it is possible, and its steps.
@@ -111,7 +111,7 @@ pub(crate) struct Columns<'a> {
 
 impl Columns<'_> {
     /// Their columns in the source row and in the destination row.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = ColumnRun> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = LineRun> {
         self.pieces.iter().flat_map(|piece| piece.columns(self.run_lines))
     }
 }
@@ -132,7 +132,7 @@ fn feature((mechanism, in_dram): (Mechanism, &dyn InDram)) -> &'static str {
 
 /// What the chips offer of copies inside the DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chip {
+pub struct CopySupport {
     /// Whether they offer each mechanism of [`IN_DRAM`].
     mechanisms: [bool; IN_DRAM.len()],
     /// Whether each subarray has a row of zeros to copy from.
@@ -144,16 +144,16 @@ pub struct Chip {
 /// Name of the zero rows in the list of what the chips offer.
 const ZERO_ROWS: &str = "zero-rows";
 
-impl Chip {
+impl CopySupport {
     /// The chips of the `RowClone` paper: FPM, PSM and zero rows.
-    pub const ROWCLONE: Chip = {
+    pub const ROWCLONE: CopySupport = {
         let mut mechanisms = [false; IN_DRAM.len()];
         let mut index = 0;
         while index < IN_DRAM.len() {
             mechanisms[index] = IN_DRAM[index].0.is_in_every_chip();
             index += 1;
         }
-        Chip { mechanisms, zero_rows: true, psm_within_group: false }
+        CopySupport { mechanisms, zero_rows: true, psm_within_group: false }
     };
 
     /// Names of all that chips may offer.
@@ -165,16 +165,16 @@ impl Chip {
     }
 
     /// Chips that offer what a list of [`Self::names`] says; other names have no effect.
-    pub fn offering<'a>(names: impl IntoIterator<Item = &'a str>) -> Chip {
+    pub fn offering<'a>(names: impl IntoIterator<Item = &'a str>) -> CopySupport {
         let names: Vec<&str> = names.into_iter().collect();
         let mechanisms = IN_DRAM.map(|it| names.contains(&feature(it)));
-        Chip { mechanisms, zero_rows: names.contains(&ZERO_ROWS), ..Chip::ROWCLONE }
+        CopySupport { mechanisms, zero_rows: names.contains(&ZERO_ROWS), ..CopySupport::ROWCLONE }
     }
 
     /// Chips of which a TRANSFER between banks of one bank group is possible, or not.
     #[must_use]
-    pub const fn with_psm_within_group(self, psm_within_group: bool) -> Chip {
-        Chip { psm_within_group, ..self }
+    pub const fn with_psm_within_group(self, psm_within_group: bool) -> CopySupport {
+        CopySupport { psm_within_group, ..self }
     }
 
     /// Whether they offer the mechanism with this index in [`IN_DRAM`].
@@ -217,7 +217,7 @@ impl Coverage {
 pub(crate) struct Shared {
     pub(crate) map: AddressMap,
     pub(crate) faulty: FaultyRows,
-    pub(crate) chip: Chip,
+    pub(crate) chip: CopySupport,
     pub(crate) spread: Spread,
     /// Runs of addresses that follow each other in rows which differ in nothing but the channel.
     pub(crate) channels_in_turn: u64,

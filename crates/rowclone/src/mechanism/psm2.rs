@@ -5,7 +5,7 @@ use dram_spec::{CommandKind, Mechanism, MechanismInfo};
 use super::{Columns, Copied, Coverage, Held, InDram, PSM, Route, Shared, same_rank};
 use crate::faulty::{BankRow, RowAddress};
 use crate::reason::Reason;
-use crate::step::{ColumnRun, CopyStep, CopyThread};
+use crate::step::{CopyStep, CopyThread, LineRun};
 
 /// Two TRANSFERs per line within one bank or one bank group, through the temporary row of another bank.
 pub const PSM2: Mechanism =
@@ -41,7 +41,7 @@ impl InDram for Psm2 {
         steps.transfer(src, other, columns.runs());
         steps.push(CopyStep::Close { bank: src });
         steps.push(CopyStep::open(dst));
-        steps.transfer(other, bank, columns.runs().map(|run| ColumnRun { src: run.dst, ..run }));
+        steps.transfer(other, bank, columns.runs().map(|run| LineRun { src: run.dst, ..run }));
         steps.push(CopyStep::Close { bank });
         steps.push(CopyStep::Close { bank: other });
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dram_spec::address::{AddressMap, Fields, Preset, RawAddressMap, RawXor};
+use dram_spec::address::{AddressMap, Fields, MapPreset, RawAddressMap, RawXor};
 use dram_spec::{
     BankId, Channel, Column, Density, Geometry, Location, PhysicalAddress, RawGeometry, Row, RowsPerSubarray, Standard,
     Width,
@@ -36,7 +36,7 @@ pub(super) fn arb_geometry() -> impl Strategy<Value = Geometry> {
 /// Rows, banks and channels in any order above and between the columns, and hashes of any bits
 /// above the line offset.
 pub(super) fn arb_map() -> impl Strategy<Value = AddressMap> {
-    let preset = select(Preset::ALL.to_vec()).prop_map(Preset::raw);
+    let preset = select(MapPreset::ALL.to_vec()).prop_map(MapPreset::raw);
     let high = Just(vec!["row", "subarray", "rank", "bank", "channel"]).prop_shuffle();
     let custom = (high, any::<bool>(), 0..=4_usize, 0..=5_u32, any::<bool>()).prop_map(
         |(mut fields, split, below, low_columns, rows_stay_high)| {

@@ -1,6 +1,6 @@
 //! The planner at its limits, and one step beyond each.
 
-use dram_spec::address::{AddressMap, Preset};
+use dram_spec::address::{AddressMap, MapPreset};
 use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
@@ -119,7 +119,7 @@ fn the_last_sound_temporary_row_is_used_wherever_it_is() {
 #[test]
 fn temporary_rows_are_those_of_the_copys_own_rank() {
     let raw = dram_spec::RawGeometry { ranks: 2, ..paper(1, 4096).raw() };
-    let map = AddressMap::preset(raw.try_into().unwrap(), Preset::RowInterleaved);
+    let map = AddressMap::preset(raw.try_into().unwrap(), MapPreset::RowInterleaved);
     let remapped = |rank: u8| (0..8).map(move |bank| (Channel(0), BankId { rank, bank }, Row(65_534)));
     for (rank, allowed) in [(0, false), (1, true)] {
         let planner = Planner::new(map.clone(), remapped(rank).collect::<FaultyRows>());

@@ -1,7 +1,7 @@
 //! Single parts of a plan: reasons against a mechanism, printed form and programs; operations at
 //! the end of the memory.
 
-use dram_spec::address::{AddressMap, Preset, RawAddressMap, RawXor};
+use dram_spec::address::{AddressMap, MapPreset, RawAddressMap, RawXor};
 use dram_spec::{PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
@@ -23,7 +23,7 @@ fn planner() -> Planner {
 #[test]
 fn every_address_below_the_usable_capacity_of_a_preset_can_be_used() {
     let end = (2 << 30) - 8 * 129 * ROW;
-    for preset in Preset::ALL {
+    for preset in MapPreset::ALL {
         let planner = Planner::new(AddressMap::preset(paper(1, 4096), preset), FaultyRows::default());
         assert_eq!(planner.check(&Operation::Read { address: PhysicalAddress(0), bytes: end }), Ok(()));
         let copy = Operation::Copy { src: PhysicalAddress(0x123), dst: PhysicalAddress(1 << 30), bytes: 64 << 20 };
@@ -81,7 +81,7 @@ fn a_size_below_the_row_is_named_before_the_place_of_the_rows() {
 /// one line of the next.
 #[test]
 fn the_ragged_end_of_a_long_copy_is_a_partial_row_and_not_the_interleaving() {
-    let map = AddressMap::preset(paper(2, 4096), Preset::LineInterleaved);
+    let map = AddressMap::preset(paper(2, 4096), MapPreset::LineInterleaved);
     let granularity = map.granularity();
     let planner = Planner::new(map, FaultyRows::default());
     let (src, dst) = (at(planner.map(), 0, 0, 1, 0), at(planner.map(), 0, 0, 2, 0));
@@ -171,13 +171,13 @@ fn the_lines_that_a_program_reads_and_writes_are_counted() {
 /// each line is written when it arrives: one program for any size of the staging buffer.
 #[test]
 fn the_staging_buffer_divides_copies_within_a_channel_alone() {
-    let count = |preset: Preset, dst_channel: u8, staging_lines: usize| {
+    let count = |preset: MapPreset, dst_channel: u8, staging_lines: usize| {
         let planner = Planner::new(AddressMap::preset(paper(2, 4096), preset), FaultyRows::default());
         let (src, dst) = (at(planner.map(), 0, 0, 1, 0), at(planner.map(), dst_channel, 0, 2, 0));
         let block = planner.blocks(&Operation::Copy { src, dst, bytes: 2 * ROW }).next().unwrap();
         programs(&block, &[Mechanism::CHANNEL], staging_lines).len()
     };
-    for preset in [Preset::RowInterleaved, Preset::LineInterleaved] {
+    for preset in [MapPreset::RowInterleaved, MapPreset::LineInterleaved] {
         assert_eq!([64, 63, 16].map(|lines| count(preset, 0, lines)), [1, 2, 4], "{preset:?} within the channel");
         assert_eq!([64, 63, 16].map(|lines| count(preset, 1, lines)), [1; 3], "{preset:?} to the other channel");
     }
@@ -201,7 +201,7 @@ fn the_programs_of_a_part_are_those_of_the_block() {
 /// Lines alternate over four channels: the lines of a page in one channel are one step.
 #[test]
 fn lines_equally_far_apart_are_one_step() {
-    let map = AddressMap::preset(paper(4, 4096), Preset::LineInterleaved);
+    let map = AddressMap::preset(paper(4, 4096), MapPreset::LineInterleaved);
     let planner = Planner::new(map, FaultyRows::default());
     let operation = Operation::Copy { src: PhysicalAddress(0), dst: PhysicalAddress(4096), bytes: 4096 };
     let blocks: Vec<Block> = planner.blocks(&operation).collect();
@@ -216,7 +216,7 @@ fn lines_equally_far_apart_are_one_step() {
 /// Lines around the first and the last reserved row, and around the end of the memory.
 #[test]
 fn a_line_is_usable_if_its_access_passes_the_check() {
-    let maps = Preset::ALL.map(|preset| AddressMap::preset(paper(1, 4096), preset));
+    let maps = MapPreset::ALL.map(|preset| AddressMap::preset(paper(1, 4096), preset));
     for map in maps.into_iter().chain([AddressMap::new(paper(1, 4096), &whole_rows()).unwrap()]) {
         let planner = Planner::new(map, FaultyRows::default());
         for around in [0, 511 * STRIDE, 512 * STRIDE, (2 << 30) - 8 * 129 * ROW, 2 << 30, u64::MAX - 63] {

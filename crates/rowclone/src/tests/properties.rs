@@ -1,14 +1,14 @@
 use std::collections::BTreeMap;
 
 use dram_spec::PhysicalAddress;
-use dram_spec::address::{AddressMap, Field, Preset, RawAddressMap};
+use dram_spec::address::{AddressMap, Field, MapPreset, RawAddressMap};
 use proptest::prelude::*;
 
 use super::arbitrary::{arb_case, arb_map, paper};
 use super::memory::{Memory, banks};
 use crate::{
-    Chip, CopyStep, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Program,
-    Reason,
+    CopyStep, CopySupport, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner,
+    Program, Reason,
 };
 
 /// A small generator of choices, so that a failing case consists of few numbers.
@@ -23,7 +23,7 @@ impl Choices {
 
 /// Planner of chips that offer every mechanism.
 fn everything(map: AddressMap, faulty: FaultyRows) -> Planner {
-    Planner::of_chips(map, faulty, Chip::offering(Chip::names()))
+    Planner::of_chips(map, faulty, CopySupport::offering(CopySupport::names()))
 }
 
 /// All programs of an operation, each part by a random permitted mechanism.
@@ -196,10 +196,10 @@ proptest! {
     /// zeros come from the zero rows.
     #[test]
     fn chips_serve_what_they_offer((map, faulty, operation) in arb_case(), offers in 0..16_usize) {
-        let names = Chip::names();
+        let names = CopySupport::names();
         let offered = names.iter().enumerate().filter(|(index, _)| offers >> index & 1 == 1).map(|(_, name)| *name);
         let (offered, all) = (offered.collect::<Vec<_>>(), everything(map.clone(), faulty.clone()));
-        let planner = Planner::of_chips(map, faulty, Chip::offering(offered.iter().copied()));
+        let planner = Planner::of_chips(map, faulty, CopySupport::offering(offered.iter().copied()));
         prop_assume!(planner.check(&operation).is_ok());
         for (part, other) in planner.blocks(&operation).zip(all.blocks(&operation)) {
             for (part, other) in part.parts().iter().zip(other.parts()) {
@@ -313,7 +313,7 @@ fn a_gibibyte_is_planned_block_by_block() {
 
 #[test]
 fn a_copy_onto_itself_is_no_work() {
-    let planner = Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), FaultyRows::default());
+    let planner = Planner::new(AddressMap::preset(paper(1, 4096), MapPreset::RowInterleaved), FaultyRows::default());
     let copy = Operation::Copy { src: PhysicalAddress(100), dst: PhysicalAddress(100), bytes: 10_000 };
     assert_eq!(planner.blocks(&copy).count(), 0);
 }

@@ -1,11 +1,13 @@
-use dram_spec::address::{AddressMap, Preset, RawAddressMap};
+use dram_spec::address::{AddressMap, MapPreset, RawAddressMap};
 use dram_spec::{BankId, Channel, Command, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper, whole_rows};
 use super::{opened, programs};
-use crate::{Chip, CopyStep, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner};
+use crate::{
+    CopyStep, CopySupport, FPM, FaultyRows, LISA, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner,
+};
 
-fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
+fn planner(channels: u64, row_bytes: u64, preset: MapPreset, faulty: &[(u8, u32)]) -> Planner {
     planner_of(channels, row_bytes, &preset.raw(), faulty)
 }
 
@@ -35,7 +37,7 @@ fn copy(planner: &Planner, (src, dst, bytes): Copy) -> Operation {
 
 #[test]
 fn where_the_rows_lie_decides_the_mechanism() {
-    let planner = planner(2, 4096, Preset::RowInterleaved, &[(0, 7), (1, 65_534)]);
+    let planner = planner(2, 4096, MapPreset::RowInterleaved, &[(0, 7), (1, 65_534)]);
     let cases: [(Copy, &str); 12] = [
         (((0, 0, 1, 0), (0, 0, 2, 0), 4096), "-same-bank psm2 fpm"),
         (((0, 0, 1, 0), (0, 0, 600, 0), 4096), "-same-bank psm2 -other-subarray"),
@@ -62,9 +64,9 @@ fn where_the_rows_lie_decides_the_mechanism() {
 /// Subarrays of 512 rows; the row buffer moves from the source to the destination in either direction.
 #[test]
 fn lisa_copies_between_subarrays_of_a_bank_over_their_distance() {
-    let map = AddressMap::preset(paper(1, 4096), Preset::RowInterleaved);
+    let map = AddressMap::preset(paper(1, 4096), MapPreset::RowInterleaved);
     let faulty = [(Channel(0), BankId { rank: 0, bank: 0 }, Row(7))].into_iter().collect();
-    let planner = Planner::of_chips(map, faulty, Chip::offering(["lisa"]));
+    let planner = Planner::of_chips(map, faulty, CopySupport::offering(["lisa"]));
     let verdict = |case: Copy| {
         let operation = copy(&planner, case);
         let block = planner.blocks(&operation).next().unwrap();
@@ -107,28 +109,28 @@ fn the_help_of_a_reason_has_its_numbers() {
     };
     let near = |bytes| ((0, 0, 1, 0), (0, 0, 2, 0), bytes);
     assert_eq!(
-        said(planner(1, 8192, Preset::RowInterleaved, &[]), near(4096)),
+        said(planner(1, 8192, MapPreset::RowInterleaved, &[]), near(4096)),
         "the row is 8192 bytes and the operation covers 4096 of it: a page is smaller than the row; \
          copy 8192-byte blocks aligned to 8192, or use a system whose row is one page"
     );
     assert_eq!(
-        said(planner(2, 4096, Preset::LineInterleaved, &[]), near(4096)),
+        said(planner(2, 4096, MapPreset::LineInterleaved, &[]), near(4096)),
         "line interleaving spreads each row over 2 channels: the rows fill 8192 bytes together, and the operation \
          covers 2048 of this row's 4096; copy blocks of 8192 bytes aligned to 8192, or use row interleaving"
     );
     assert_eq!(
-        said(planner(2, 4096, Preset::BankInterleaved, &[]), near(4096)),
+        said(planner(2, 4096, MapPreset::BankInterleaved, &[]), near(4096)),
         "line interleaving spreads each row over 2 channels of 8 banks each: the rows fill 65536 bytes together, and \
          the operation covers 256 of this row's 4096; copy blocks of 65536 bytes aligned to 65536, or use row \
          interleaving"
     );
     assert_eq!(
-        said(planner(1, 4096, Preset::RowInterleaved, &[]), ((0, 0, 1, 1), (0, 0, 2, 1), 4096)),
+        said(planner(1, 4096, MapPreset::RowInterleaved, &[]), ((0, 0, 1, 1), (0, 0, 2, 1), 4096)),
         "the row is 4096 bytes and the operation covers 4032 of it: it begins or ends within the row; \
          begin and end the operation at multiples of 4096 bytes"
     );
     assert_eq!(
-        said(planner(1, 4096, Preset::RowInterleaved, &[]), ((0, 0, 1, 1), (0, 0, 2, 0), 4096)),
+        said(planner(1, 4096, MapPreset::RowInterleaved, &[]), ((0, 0, 1, 1), (0, 0, 2, 0), 4096)),
         "source and destination lie at different columns: both must begin at the same place of a row; \
          let source and destination differ by a multiple of 4096 bytes"
     );
@@ -138,10 +140,10 @@ fn the_help_of_a_reason_has_its_numbers() {
 #[test]
 fn a_granule_is_copied_by_one_copy_activation_a_row() {
     for (channels, preset, rows) in [
-        (1, Preset::RowInterleaved, 1),
-        (2, Preset::RowInterleaved, 1),
-        (2, Preset::LineInterleaved, 2),
-        (2, Preset::BankInterleaved, 16),
+        (1, MapPreset::RowInterleaved, 1),
+        (2, MapPreset::RowInterleaved, 1),
+        (2, MapPreset::LineInterleaved, 2),
+        (2, MapPreset::BankInterleaved, 16),
     ] {
         let planner = planner(channels, 4096, preset, &[]);
         let operation = copy(&planner, ((0, 0, 1, 0), (0, 0, 2, 0), planner.map().granularity()));
@@ -163,7 +165,7 @@ fn a_granule_is_copied_by_one_copy_activation_a_row() {
 #[test]
 fn zeros_come_from_the_subarrays_zero_row_or_from_the_next_bank() {
     let check = |faulty: &[(u8, u32)], bank: u8, row: u32, bytes: u64, verdicts: &str, psm_from: Option<(u8, u32)>| {
-        let planner = planner(1, 4096, Preset::RowInterleaved, faulty);
+        let planner = planner(1, 4096, MapPreset::RowInterleaved, faulty);
         let init = Operation::Init { dst: at(planner.map(), 0, bank, row, 0), bytes, value: 0 };
         assert_eq!(verdict(&planner, &init), verdicts, "{init}");
         let block = planner.blocks(&init).next().unwrap();
@@ -183,7 +185,7 @@ fn zeros_come_from_the_subarrays_zero_row_or_from_the_next_bank() {
 #[test]
 fn the_temporary_row_is_that_of_the_next_sound_bank() {
     let temporary = |faulty: &[(u8, u32)]| {
-        let planner = planner(1, 4096, Preset::RowInterleaved, faulty);
+        let planner = planner(1, 4096, MapPreset::RowInterleaved, faulty);
         let operation = copy(&planner, ((0, 6, 1, 0), (0, 6, 600, 0), 4096));
         let block = planner.blocks(&operation).next().unwrap();
         block.parts()[0]
@@ -221,7 +223,7 @@ fn a_value_is_written_once_and_then_copied() {
     assert_eq!(rows[17], "same-bank yes yes", "its channel has a row of its own");
     assert_eq!(verdicts(&[(0, 1)], 1)[16], "same-bank yes no-source", "a remapped row is no source of FPM");
     assert_eq!(verdicts(&[(0, 2)], 1)[16], "same-bank yes faulty-row");
-    let rows = verdicts_of(&Preset::RowInterleaved.raw(), &[], 1);
+    let rows = verdicts_of(&MapPreset::RowInterleaved.raw(), &[], 1);
     assert_eq!(rows[2], "yes other-bank no-source");
     assert_eq!(rows[16], "same-bank yes no-source", "the next subarray of the first bank");
 }
@@ -236,7 +238,7 @@ fn mechanisms_are_known_by_their_names() {
 /// 100 bytes from 32 on: 32 of the first line, all of the second, 4 of the third.
 #[test]
 fn ragged_lines_are_merged_with_what_they_held() {
-    let planner = planner(1, 4096, Preset::RowInterleaved, &[]);
+    let planner = planner(1, 4096, MapPreset::RowInterleaved, &[]);
     let write = Operation::Write { address: PhysicalAddress(32), bytes: 100 };
     let block = planner.blocks(&write).next().unwrap();
     let program = &programs(&block, &[Mechanism::CHANNEL], 64)[0];
@@ -256,7 +258,7 @@ fn ragged_lines_are_merged_with_what_they_held() {
 
 #[test]
 fn the_error_of_an_impossible_operation_has_help() {
-    let of_preset = planner(1, 4096, Preset::RowInterleaved, &[]);
+    let of_preset = planner(1, 4096, MapPreset::RowInterleaved, &[]);
     let planner = planner_of(1, 4096, &whole_rows(), &[]);
     let check_with = |planner: &Planner, operation: Operation, message: &str, help: &str| {
         let error: PlanError = planner.check(&operation).unwrap_err();
@@ -304,7 +306,7 @@ fn the_error_of_an_impossible_operation_has_help() {
 #[test]
 #[should_panic(expected = "that does not allow it: source and destination lie in different banks")]
 fn a_mechanism_that_is_not_allowed_is_refused() {
-    let planner = Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), FaultyRows::default());
+    let planner = Planner::new(AddressMap::preset(paper(1, 4096), MapPreset::RowInterleaved), FaultyRows::default());
     let operation = copy(&planner, ((0, 0, 1, 0), (0, 1, 1, 0), 4096));
     programs(&planner.blocks(&operation).next().unwrap(), &[FPM], 64);
 }

@@ -1,4 +1,4 @@
-use dram_spec::address::Preset;
+use dram_spec::address::MapPreset;
 use dram_spec::{AddressMap, PhysicalAddress};
 use host::{OperationKind, OperationSpec};
 use memctrl::policy::copy::ROWCLONE;
@@ -10,7 +10,7 @@ use crate::SystemBuilder;
 /// controller: the line lies in the other channel.
 fn check(kind: OperationKind, bytes: u64) -> CheckReport {
     let system = SystemBuilder::default().build().unwrap();
-    let other = AddressMap::preset(system.system().geometry, Preset::LineInterleaved);
+    let other = AddressMap::preset(system.system().geometry, MapPreset::LineInterleaved);
     let check = Some(Contents::new(1, other));
     let (policy, seed, warm_up, epoch) = (ROWCLONE, 1, Cycles(0), None);
     let run = RunSettings { system: &system, policy, seed, warm_up, epoch, check, is_listed: true };

@@ -2,7 +2,7 @@
 //! others.
 //!
 //! `docs/command-traces.md` has the grammars. A [`CommandFormat`] names what is read and written.
-//! [`TraceReader`] reads the traces of other simulators, which name no memory system;
+//! [`CommandReader`] reads the traces of other simulators, which name no memory system;
 //! [`LogReader`](crate::command_log::LogReader) reads command logs, which do. An [`Exporter`]
 //! writes one file per rank, for the tools that take one.
 
@@ -21,4 +21,4 @@ pub use export::{Exporter, Inexpressible, InexpressibleCommands, ModeRegisters, 
 pub use file_rank::FileRank;
 pub use format::{CommandFormat, FORMATS};
 pub use peeked::Peeked;
-pub use reader::TraceReader;
+pub use reader::CommandReader;

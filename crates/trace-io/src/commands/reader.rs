@@ -20,7 +20,7 @@ use crate::line::{Lines, shown};
 /// the length of the trace. Of the memory system it checks only the exit of power-down and the bank
 /// groups; order, timing and other numbers are left to the protocol checker.
 #[derive(Debug)]
-pub struct TraceReader<R> {
+pub struct CommandReader<R> {
     lines: Lines<Peeked<R>>,
     parser: Parser,
     /// Cycle and line of `END`.
@@ -52,12 +52,12 @@ impl Parser {
     }
 }
 
-impl<R: Read> TraceReader<R> {
+impl<R: Read> CommandReader<R> {
     /// Starts at the first line. The place is that of a trace that does not name channel and rank.
     ///
     /// Returns `None` for the format of command logs, whose reader is
     /// [`LogReader`](crate::command_log::LogReader), and for a format that is not read.
-    pub fn new(input: Peeked<R>, format: &CommandFormat, place: FileRank, system: &System) -> Option<TraceReader<R>> {
+    pub fn new(input: Peeked<R>, format: &CommandFormat, place: FileRank, system: &System) -> Option<CommandReader<R>> {
         let memory = Memory::of(system);
         let parser = match format.grammar? {
             Grammar::Log => return None,
@@ -65,7 +65,7 @@ impl<R: Read> TraceReader<R> {
             Grammar::Ramulator2 => Parser::Ramulator2(memory, None, FileChannel::default()),
             Grammar::DramSim3 => Parser::DramSim3(memory, FileChannel(dramsim3::first_channel(input.head()))),
         };
-        Some(TraceReader { lines: Lines::new(input), parser, end: None, ended: false })
+        Some(CommandReader { lines: Lines::new(input), parser, end: None, ended: false })
     }
 
     /// Line of the last command returned, counted from 1.
@@ -117,7 +117,7 @@ impl<R: Read> TraceReader<R> {
     }
 }
 
-impl<R: Read> Iterator for TraceReader<R> {
+impl<R: Read> Iterator for CommandReader<R> {
     type Item = Result<Issued, LineError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -130,4 +130,4 @@ impl<R: Read> Iterator for TraceReader<R> {
     }
 }
 
-impl<R: Read> std::iter::FusedIterator for TraceReader<R> {}
+impl<R: Read> std::iter::FusedIterator for CommandReader<R> {}

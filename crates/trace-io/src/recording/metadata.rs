@@ -16,7 +16,7 @@ pub enum Detail {
 /// Order of the blocks of different processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum BlockOrder {
     /// Each system call, fork, exit and wait has its place.
     #[default]
     SystemCalls,
@@ -35,7 +35,7 @@ pub struct Metadata {
     pub detail: Detail,
     /// `system-calls`: blocks are in one order in which each system call, fork, exit and wait has its place;
     /// `processes`: only fork, exit and wait order the blocks of different processes.
-    pub order: Order,
+    pub order: BlockOrder,
     /// Bytes of a page, a power of two.
     pub page_bytes: u64,
     /// Whether there are contents.
@@ -56,7 +56,7 @@ impl Default for Metadata {
             program: Vec::new(),
             recorder: String::new(),
             detail: Detail::default(),
-            order: Order::default(),
+            order: BlockOrder::default(),
             page_bytes: 4096,
             contents: false,
             unseen: Vec::new(),

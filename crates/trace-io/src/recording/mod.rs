@@ -21,8 +21,8 @@ pub use block::{
 };
 pub use display::EVENT_NAMES;
 pub use event::{Event, FaultKind, MapFlags, OPERANDS_MAX, ObjectAddress, Routine};
-pub use metadata::{Detail, Metadata, Order, Totals};
-pub use reader::Reader;
+pub use metadata::{BlockOrder, Detail, Metadata, Totals};
+pub use reader::RecordingReader;
 pub use summary::RecordingSummary;
 pub use word::{INLINE_MAX, MemoryAccess, Word, WordError};
 pub use writer::RecordingWriter;

@@ -18,7 +18,7 @@ use crate::{ErrorKind, LineError};
 /// All blocks are checked, and their totals at the end. Memory is bounded by the limits of the format, whatever
 /// lengths the recording claims.
 #[derive(Debug)]
-pub struct Reader<R: Read> {
+pub struct RecordingReader<R: Read> {
     input: Input<R>,
     metadata: Metadata,
     checker: Checker,
@@ -94,7 +94,7 @@ impl<R: Read> Input<R> {
     }
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> RecordingReader<R> {
     /// Reads the header.
     ///
     /// # Errors
@@ -134,7 +134,8 @@ impl<R: Read> Reader<R> {
             return Err(wrong(format!("`page_bytes` is {}, but must be a power of two", metadata.page_bytes)));
         }
         let (checker, columns) = (Checker::new(&metadata), Columns::default());
-        Ok(Reader { input, metadata, checker, columns, words: Vec::new(), payload: Vec::new(), has_ended: false })
+        let (words, payload) = (Vec::new(), Vec::new());
+        Ok(RecordingReader { input, metadata, checker, columns, words, payload, has_ended: false })
     }
 
     /// Compares also the digest at the end, which takes some instructions per byte.

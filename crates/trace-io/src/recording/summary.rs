@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::block::{BlockEntry, WordBlock};
 use super::display::EVENT_NAMES;
 use super::event::{Event, Routine};
-use super::reader::Reader;
+use super::reader::RecordingReader;
 use crate::LineError;
 
 /// Counts of the events of a recording, and of its copies.
@@ -34,7 +34,7 @@ impl RecordingSummary {
     ///
     /// # Errors
     /// Those of the reader.
-    pub fn of<R: Read>(reader: &mut Reader<R>) -> Result<RecordingSummary, LineError> {
+    pub fn of<R: Read>(reader: &mut RecordingReader<R>) -> Result<RecordingSummary, LineError> {
         let mut summary = RecordingSummary::default();
         while let Some(block) = reader.next_block()? {
             summary.add(&block);

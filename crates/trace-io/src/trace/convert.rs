@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use dram_spec::{AddressMap, Clock, Cycle, LINE_BYTES, Location, Min, PhysicalAddress};
 
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, RecordTiming};
 use super::record::{Arrival, Event, Record, in_rank};
 use super::writer::TraceWriter;
 use crate::{ErrorKind, LineError};
@@ -114,19 +114,19 @@ impl<W: Write> Converter<W> {
         let to = self.to.timing;
         let one = |arrival| Ok((arrival, arrival));
         match (to, arrival) {
-            (Timing::None, _) | (Timing::Times, Arrival::WhenTaken) => return one(Arrival::WhenTaken),
-            (Timing::Times, Arrival::AtPicoseconds(_)) => return one(arrival),
-            (Timing::Instructions, arrival) => {
+            (RecordTiming::None, _) | (RecordTiming::Times, Arrival::WhenTaken) => return one(Arrival::WhenTaken),
+            (RecordTiming::Times, Arrival::AtPicoseconds(_)) => return one(arrival),
+            (RecordTiming::Instructions, arrival) => {
                 let instructions = if let Arrival::AfterInstructions(count) = arrival { count } else { 0 };
                 return Ok((Arrival::AfterInstructions(instructions), Arrival::AfterInstructions(0)));
             }
-            (Timing::AtCycles | Timing::AfterCycles | Timing::Times, _) => {}
+            (RecordTiming::AtCycles | RecordTiming::AfterCycles | RecordTiming::Times, _) => {}
         }
         let before = self.arrivals.latest;
         let clock = self.system.as_ref().map(|system| system.clock);
         let now = self.arrivals.advance(arrival, clock).ok_or_else(|| self.no_system("a time"))??;
         match to {
-            Timing::AfterCycles => {
+            RecordTiming::AfterCycles => {
                 // A record whose time precedes that of an earlier one arrives with that one.
                 let passed = now.saturating_sub(before);
                 Ok((Arrival::AfterCycles(dram_spec::Cycles(passed)), Arrival::AfterCycles(dram_spec::Cycles(0))))
@@ -165,10 +165,10 @@ impl<W: Write> Converter<W> {
     /// What the target format cannot express of an event; `None` if it expresses the event.
     fn refusal(&mut self, event: &Event) -> Option<&'static str> {
         let arrival = match self.to.timing {
-            Timing::None | Timing::Times => Arrival::WhenTaken,
-            Timing::Instructions => Arrival::AfterInstructions(0),
-            Timing::AtCycles => Arrival::AtCycle(Cycle::ZERO),
-            Timing::AfterCycles => Arrival::AfterCycles(dram_spec::Cycles(0)),
+            RecordTiming::None | RecordTiming::Times => Arrival::WhenTaken,
+            RecordTiming::Instructions => Arrival::AfterInstructions(0),
+            RecordTiming::AtCycles => Arrival::AtCycle(Cycle::ZERO),
+            RecordTiming::AfterCycles => Arrival::AfterCycles(dram_spec::Cycles(0)),
         };
         self.scratch.clear();
         let record = Record { arrival, event: *event };

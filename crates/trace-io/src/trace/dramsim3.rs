@@ -12,7 +12,7 @@ use std::io::Write;
 use dram_spec::Cycle;
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
@@ -22,7 +22,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     extension: None,
     example: "0x2000d5c0 READ 30",
-    timing: Timing::AtCycles,
+    timing: RecordTiming::AtCycles,
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes,

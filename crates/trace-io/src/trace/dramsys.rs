@@ -7,7 +7,7 @@
 //! ```
 //!
 //! An address is hexadecimal with `0x`. Data are `0x` and two hexadecimal digits per byte, from the
-//! byte at the address upwards; [`Reader::data`](super::Reader::data) returns them.
+//! byte at the address upwards; [`TraceReader::data`](super::TraceReader::data) returns them.
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{AccessKind, Arrival, Event, Record, no_bytes};
 use crate::LineError;
 use crate::fields::Fields;
@@ -26,7 +26,7 @@ pub(super) static ABSOLUTE: Format = Format {
     aliases: &[],
     extension: Some("stl"),
     example: "31: read 0x400140",
-    timing: Timing::AtCycles,
+    timing: RecordTiming::AtCycles,
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes,
@@ -37,7 +37,7 @@ pub(super) static ABSOLUTE: Format = Format {
 pub(super) static RELATIVE: Format = Format {
     name: "rstl",
     extension: Some("rstl"),
-    timing: Timing::AfterCycles,
+    timing: RecordTiming::AfterCycles,
     parser: || parser(|fields| parse(fields, |clock| Arrival::AfterCycles(Cycles(clock)))),
     ..ABSOLUTE
 };

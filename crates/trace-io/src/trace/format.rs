@@ -23,7 +23,7 @@ pub struct Format {
     /// An example record, for messages.
     pub example: &'static str,
     /// Specification of arrivals in its records.
-    pub timing: Timing,
+    pub timing: RecordTiming,
     /// Address space of its records.
     pub addresses: Addresses,
     /// Accesses of the program that its records contain.
@@ -43,7 +43,7 @@ pub(super) type WriteRecord = fn(&Record, &mut Vec<u8>) -> Result<(), &'static s
 /// Specification of arrivals in the records of a format: the kinds of
 /// [`Arrival`](super::Arrival) that it reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timing {
+pub enum RecordTiming {
     /// None: each record arrives when its predecessor has been taken.
     None,
     /// By the instructions between records. The trace does not specify the instructions per memory
@@ -99,15 +99,15 @@ impl Recorded {
     }
 }
 
-impl Timing {
+impl RecordTiming {
     /// Whether a record of a format with this timing may have the arrival.
     pub const fn admits(self, arrival: Arrival) -> bool {
         match arrival {
-            Arrival::WhenTaken => matches!(self, Timing::None | Timing::Times),
-            Arrival::AfterInstructions(_) => matches!(self, Timing::Instructions),
-            Arrival::AtCycle(_) => matches!(self, Timing::AtCycles | Timing::Times),
-            Arrival::AfterCycles(_) => matches!(self, Timing::AfterCycles),
-            Arrival::AtPicoseconds(_) => matches!(self, Timing::Times),
+            Arrival::WhenTaken => matches!(self, RecordTiming::None | RecordTiming::Times),
+            Arrival::AfterInstructions(_) => matches!(self, RecordTiming::Instructions),
+            Arrival::AtCycle(_) => matches!(self, RecordTiming::AtCycles | RecordTiming::Times),
+            Arrival::AfterCycles(_) => matches!(self, RecordTiming::AfterCycles),
+            Arrival::AtPicoseconds(_) => matches!(self, RecordTiming::Times),
         }
     }
 }

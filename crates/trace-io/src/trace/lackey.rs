@@ -18,7 +18,7 @@ use std::num::NonZeroU32;
 use dram_spec::PhysicalAddress;
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{AccessKind, Arrival, Event, Record, no_bytes};
 use crate::LineError;
 use crate::fields::Fields;
@@ -28,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     extension: None,
     example: " L 1ffeffe7e,8",
-    timing: Timing::Instructions,
+    timing: RecordTiming::Instructions,
     addresses: Addresses::Virtual,
     recorded: Recorded::EveryAccess,
     recognizes,

@@ -1,7 +1,7 @@
 //! Memory traces of a program or a simulator, with one record per line.
 //!
 //! All formats produce [`Record`]s. A format is one file of this module and one entry of
-//! [`FORMATS`]; `docs/formats.md` has the grammars. The [`Reader`] detects plain, gzip and zstd
+//! [`FORMATS`]; `docs/formats.md` has the grammars. The [`TraceReader`] detects plain, gzip and zstd
 //! text, and the format by the first record and the extension of the file name. It reads recordings of page faults,
 //! too.
 
@@ -26,8 +26,8 @@ mod summary;
 mod writer;
 
 pub use convert::{ConvertSystem, Converter, place_of};
-pub use format::{Addresses, Format, Recorded, Timing};
-pub use reader::Reader;
+pub use format::{Addresses, Format, RecordTiming, Recorded};
+pub use reader::TraceReader;
 pub use record::{AccessKind, Arrival, Event, OsEvent, Record, in_rank};
 pub use summary::TraceSummary;
 pub use writer::TraceWriter;

@@ -15,7 +15,7 @@ use std::io::Write;
 use dram_spec::Cycle;
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::{Fields, TimeUnit};
@@ -25,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     extension: None,
     example: "R 0x7c025cc0 @1500",
-    timing: Timing::Times,
+    timing: RecordTiming::Times,
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes,

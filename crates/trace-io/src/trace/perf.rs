@@ -18,7 +18,7 @@ use dram_spec::PhysicalAddress;
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{Arrival, Event, OsEvent, Record};
 use crate::LineError;
 use crate::fields::Fields;
@@ -31,7 +31,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     extension: None,
     example: "sh 7 [001] 5.250000: exceptions:page_fault_user: address=0x7f00 ip=0x4010 error_code=0x6",
-    timing: Timing::Times,
+    timing: RecordTiming::Times,
     addresses: Addresses::Processes,
     recorded: Recorded::OsEvents,
     recognizes: |mut fields| {

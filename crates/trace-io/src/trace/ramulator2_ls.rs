@@ -10,7 +10,7 @@
 use std::io::Write;
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     extension: None,
     example: "LD 0x12340",
-    timing: Timing::None,
+    timing: RecordTiming::None,
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| matches!(fields.word(), b"LD" | b"ST"),

@@ -16,7 +16,7 @@ use dram_spec::address::Location;
 use dram_spec::{BankId, Channel, Column, Row};
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
@@ -26,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     extension: None,
     example: "R 0,1,2,100,32",
-    timing: Timing::None,
+    timing: RecordTiming::None,
     addresses: Addresses::Coordinates,
     recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| matches!(fields.word(), b"R" | b"W") && fields.word().contains(&b','),

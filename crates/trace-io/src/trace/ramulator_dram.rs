@@ -9,7 +9,7 @@
 use std::io::Write;
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{AccessKind, Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
@@ -19,7 +19,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     extension: None,
     example: "0x12345680 R",
-    timing: Timing::None,
+    timing: RecordTiming::None,
     addresses: Addresses::Physical,
     recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| fields.word().starts_with(b"0x") && matches!(fields.word(), b"R" | b"W"),

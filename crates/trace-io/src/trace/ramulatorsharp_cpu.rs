@@ -12,7 +12,7 @@ use std::io::Write;
 use dram_spec::PhysicalAddress;
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
@@ -22,7 +22,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["simpleo3"],
     extension: None,
     example: "5 2080529600",
-    timing: Timing::Instructions,
+    timing: RecordTiming::Instructions,
     addresses: Addresses::Either,
     recorded: Recorded::BehindLastLevel,
     recognizes,

@@ -15,7 +15,7 @@ use std::io::Write;
 use dram_spec::PhysicalAddress;
 
 use super::batch::parser;
-use super::format::{Addresses, Format, Recorded, Timing};
+use super::format::{Addresses, Format, RecordTiming, Recorded};
 use super::record::{Arrival, Event, Record};
 use crate::LineError;
 use crate::fields::Fields;
@@ -25,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     extension: None,
     example: "R 7c025cc0 0 5",
-    timing: Timing::Instructions,
+    timing: RecordTiming::Instructions,
     addresses: Addresses::Physical,
     recorded: Recorded::BehindFirstLevel,
     recognizes,

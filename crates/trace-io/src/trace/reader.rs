@@ -24,7 +24,7 @@ use crate::{ErrorKind, LineError};
 /// trace. A trace without records is an error.
 #[derive(derive_more::Debug)]
 #[debug("Reader {{ format: {format:?}, line: {}, state: {state:?} }}", self.line())]
-pub struct Reader<R: Read> {
+pub struct TraceReader<R: Read> {
     source: RecordSource<R>,
     format: &'static Format,
     /// Records read ahead, and the number of those returned.
@@ -56,7 +56,7 @@ enum State {
     Ended,
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> TraceReader<R> {
     /// Opens a trace of the given format, or of the format that its first record matches.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn of_source(source: RecordSource<R>, format: &'static Format) -> Self {
-        Reader { source, format, batch: Batch::default(), returned: 0, state: State::Searching }
+        TraceReader { source, format, batch: Batch::default(), returned: 0, state: State::Searching }
     }
 
     /// Format of the trace.
@@ -256,7 +256,7 @@ fn find_fields<R: Read>(lines: &mut Lines<Text<R>>) -> Result<bool, LineError> {
     Ok(false)
 }
 
-impl<R: Read> Iterator for Reader<R> {
+impl<R: Read> Iterator for TraceReader<R> {
     type Item = Result<Record, LineError>;
 
     #[inline]
@@ -265,4 +265,4 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
-impl<R: Read> std::iter::FusedIterator for Reader<R> {}
+impl<R: Read> std::iter::FusedIterator for TraceReader<R> {}

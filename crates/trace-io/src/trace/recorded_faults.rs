@@ -15,7 +15,7 @@ type Whole<R> = Chain<Cursor<Vec<u8>>, Text<R>>;
 
 /// Reads the page faults, forks and exits of a recording of page faults, whose process numbers stand for pids.
 pub(super) struct RecordedFaults<R: Read> {
-    reader: recording::Reader<Whole<R>>,
+    reader: recording::RecordingReader<Whole<R>>,
     /// Number of the last block read.
     block: u64,
     /// Time of the last `time` event in ps.
@@ -28,7 +28,7 @@ impl<R: Read> RecordedFaults<R> {
     /// # Errors
     /// If it is damaged, or its detail is not `faults`.
     pub fn new(input: Whole<R>) -> Result<Self, LineError> {
-        let reader = recording::Reader::new(input)?;
+        let reader = recording::RecordingReader::new(input)?;
         match reader.metadata().detail {
             Detail::Faults => Ok(RecordedFaults { reader, block: 0, picoseconds: 0 }),
             Detail::Accesses => Err(LineError::new(

@@ -6,7 +6,7 @@ use dram_spec::LINE_BYTES;
 use rustc_hash::FxHashMap;
 
 use super::copies::Amount;
-use super::reader::Reader;
+use super::reader::TraceReader;
 use super::record::{AccessKind, Arrival, Event, OsEvent, Record};
 use crate::LineError;
 
@@ -59,7 +59,7 @@ impl TraceSummary {
     ///
     /// # Errors
     /// Those of the reader.
-    pub fn of<R: Read>(reader: Reader<R>) -> Result<TraceSummary, LineError> {
+    pub fn of<R: Read>(reader: TraceReader<R>) -> Result<TraceSummary, LineError> {
         let mut summary = TraceSummary::default();
         for record in reader {
             summary.add(&record?);
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn summary(text: &str) -> TraceSummary {
-        TraceSummary::of(Reader::new(text.as_bytes(), None).unwrap()).unwrap()
+        TraceSummary::of(TraceReader::new(text.as_bytes(), None).unwrap()).unwrap()
     }
 
     #[test]
@@ -184,7 +184,8 @@ mod tests {
         let found = summary("R 0x0 @5\nW 0x40 @9ns\nR 0xffffffffffffffc0 @9001ps\n");
         assert_eq!((found.last_cycle, found.last_ps), (Some(5), Some(9001)));
         assert_eq!((found.reads, found.writes, found.pages(), found.footprint_bytes()), (2, 1, 2, 192));
-        let clocks = Reader::new(&b"3: read 0x0\n4: write 0x40\n"[..], crate::trace::Format::named("rstl")).unwrap();
+        let clocks =
+            TraceReader::new(&b"3: read 0x0\n4: write 0x40\n"[..], crate::trace::Format::named("rstl")).unwrap();
         assert_eq!(TraceSummary::of(clocks).unwrap().last_cycle, Some(7));
     }
 

@@ -4,13 +4,13 @@ use std::io::{self, Read};
 
 use proptest::prelude::*;
 use trace_io::LineError;
-use trace_io::recording::{Metadata, Reader};
+use trace_io::recording::{Metadata, RecordingReader};
 
 use super::{example, recording, written};
 
 /// Reads to the end or the first error.
 fn read(input: impl Read) -> Result<u64, LineError> {
-    let mut reader = Reader::new(input)?.with_digest();
+    let mut reader = RecordingReader::new(input)?.with_digest();
     while reader.next_block()?.is_some() {}
     Ok(reader.offset())
 }

@@ -8,13 +8,13 @@ use std::io::Cursor;
 use arbitrary::{Recorded, recording};
 use proptest::prelude::*;
 use trace_io::recording::{
-    BlockEntry, Detail, Event, MapFlags, MemoryAccess, Metadata, ObjectAddress, Reader, RecordingWriter, Routine,
-    Totals, Word,
+    BlockEntry, Detail, Event, MapFlags, MemoryAccess, Metadata, ObjectAddress, RecordingReader, RecordingWriter,
+    Routine, Totals, Word,
 };
 
 /// The blocks of a recording: thread, process, words and contents.
 fn blocks_of(bytes: &[u8]) -> Vec<Recorded> {
-    let mut reader = Reader::new(bytes).expect("a header").with_digest();
+    let mut reader = RecordingReader::new(bytes).expect("a header").with_digest();
     let mut blocks = Vec::new();
     while let Some(block) = reader.next_block().expect("a block") {
         let (words, contents) = (block.words.to_vec(), block.contents.map(<[u8]>::to_vec));
@@ -65,7 +65,7 @@ fn entries_and_totals_are_those_of_the_words() {
     let (bytes, metadata) = written(Metadata::default(), &example(), 3);
     let totals = Totals { threads: 2, processes: 2, blocks: 2, words: 17, instructions: 13, loads: 1, stores: 2 };
     assert_eq!(metadata.totals, totals);
-    let mut reader = Reader::new(&bytes[..]).expect("a header");
+    let mut reader = RecordingReader::new(&bytes[..]).expect("a header");
     assert_eq!(reader.metadata(), &metadata);
     let first = reader.next_block().expect("a block").expect("a block");
     assert_eq!(first.instructions, 11);
@@ -128,7 +128,7 @@ fn accesses_beyond_the_last_address_are_refused() {
     bytes[head + 24..head + 28].copy_from_slice(&payload.to_le_bytes());
     let check = crc32fast::hash(&bytes[head..head + 28]);
     bytes[head + 28..head + 32].copy_from_slice(&check.to_le_bytes());
-    let error = Reader::new(&bytes[..]).unwrap().next_block().unwrap_err();
+    let error = RecordingReader::new(&bytes[..]).unwrap().next_block().unwrap_err();
     let place = format!("byte {} (block 1)", head + 34);
     assert_eq!(error.to_string(), format!("{place}: the access goes beyond the last address, 2^64 - 1"));
 }
@@ -149,7 +149,7 @@ fn accesses_among_page_faults_are_refused() {
     changed.extend(crc32fast::hash(&changed).to_le_bytes());
     let head = changed.len() as u64;
     changed.extend(&bytes[rest..]);
-    let error = Reader::new(&changed[..]).unwrap().next_block().unwrap_err();
+    let error = RecordingReader::new(&changed[..]).unwrap().next_block().unwrap_err();
     assert_eq!(error.to_string(), format!("byte {} (block 1): {fault}", head + 34));
 }
 
@@ -171,7 +171,7 @@ proptest! {
     #[test]
     fn a_recording_reads_as_it_was_written((metadata, blocks) in recording(), level in 0..4_i32) {
         let (bytes, metadata) = written(metadata, &blocks, level);
-        let reader = Reader::new(&bytes[..]).expect("a header");
+        let reader = RecordingReader::new(&bytes[..]).expect("a header");
         prop_assert_eq!(reader.metadata(), &metadata);
         prop_assert_eq!(blocks_of(&bytes), blocks);
     }

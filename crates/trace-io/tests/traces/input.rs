@@ -2,14 +2,14 @@
 
 use std::io::{self, Read};
 
-use trace_io::trace::{Reader, Record, TraceWriter};
+use trace_io::trace::{Record, TraceReader, TraceWriter};
 
 use super::{format, gzip, read, read_after, write};
 
 #[test]
 fn a_line_without_end_is_an_error_and_not_unbounded_memory() {
     let endless = io::Cursor::new("R 1 0 0\nR ").chain(io::repeat(b'1'));
-    let error = Reader::new(endless, None).unwrap().find_map(Result::err).unwrap();
+    let error = TraceReader::new(endless, None).unwrap().find_map(Result::err).unwrap();
     assert_eq!((error.to_string().as_str(), error.line()), ("line 2: longer than 65536 bytes", 2));
     // As blanks and in a comment, 64 KiB are accepted, and one byte more is not.
     for (bytes, sound) in [(1 << 16, true), ((1 << 16) + 1, false)] {
@@ -25,12 +25,12 @@ fn gzip_that_is_cut_short_gives_its_records_and_then_names_the_line_reached() {
     let records: Vec<Record> =
         (0..20_000_u64).map(|i| read_after(i, i.wrapping_mul(0x9e37_79b9_7f4a_7c15), None)).collect();
     let packed = gzip(&write(&records, format("rc")));
-    let mut reader = Reader::new(&packed[..packed.len() / 2], None).unwrap();
+    let mut reader = TraceReader::new(&packed[..packed.len() / 2], None).unwrap();
     let read: Vec<Record> = reader.by_ref().map_while(Result::ok).collect();
     assert!(read.len() > 1000 && records.starts_with(&read), "{} records", read.len());
     assert!(reader.next().is_none(), "it ended with the error");
 
-    let error = Reader::new(&packed[..packed.len() / 2], None).unwrap().find_map(Result::err).unwrap();
+    let error = TraceReader::new(&packed[..packed.len() / 2], None).unwrap().find_map(Result::err).unwrap();
     let text = write(&records, format("rc"));
     let bytes: usize = text.split_inclusive(|&byte| byte == b'\n').take(read.len()).map(<[u8]>::len).sum();
     let message = error.to_string();
@@ -52,7 +52,7 @@ fn an_input_that_fails_is_an_error_once() {
             Err(io::Error::other("the disk is on fire"))
         }
     }
-    let reader = Reader::new(io::Cursor::new("1 2\n3 4\n").chain(Broken), None).unwrap();
+    let reader = TraceReader::new(io::Cursor::new("1 2\n3 4\n").chain(Broken), None).unwrap();
     let items: Vec<_> =
         reader.map(|item| item.map_err(|error| (error.to_string(), error.help().to_owned(), error.line()))).collect();
     let message = "line 3: the input cannot be read any further after 8 bytes of text: the disk is on fire".to_owned();
@@ -71,7 +71,7 @@ fn an_output_that_fails_is_an_error_of_the_writer() {
 
 #[test]
 fn the_line_is_that_of_the_record_returned_last() {
-    let mut reader = Reader::new(&b"\n# comment\n1 2\n\n3 4\n"[..], None).unwrap();
+    let mut reader = TraceReader::new(&b"\n# comment\n1 2\n\n3 4\n"[..], None).unwrap();
     let lines: Vec<u64> =
         std::iter::from_fn(|| reader.next().map(|record| record.map(|_| reader.line()).unwrap())).collect();
     assert_eq!(lines, [3, 5]);

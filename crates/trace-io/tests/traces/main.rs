@@ -16,14 +16,14 @@ use dram_spec::address::{Location, PhysicalAddress};
 use dram_spec::{BankId, Channel, Column, Row};
 use flate2::{Compression, write::GzEncoder};
 use trace_io::LineError;
-use trace_io::trace::{AccessKind, Arrival, Event, Format, Reader, Record, TraceWriter};
+use trace_io::trace::{AccessKind, Arrival, Event, Format, Record, TraceReader, TraceWriter};
 
 fn format(name: &str) -> &'static Format {
     Format::named(name).expect("a format")
 }
 
 fn read(input: &[u8], format: Option<&'static Format>) -> Result<Vec<Record>, LineError> {
-    Reader::new(input, format)?.collect()
+    TraceReader::new(input, format)?.collect()
 }
 
 fn write(records: &[Record], format: &'static Format) -> Vec<u8> {
@@ -75,7 +75,7 @@ fn located(access: AccessKind, [channel, rank, bank]: [u8; 3], row: u32, column:
 
 /// Reads to the end; returns the number of items.
 fn items(input: impl Read, format: Option<&'static Format>) -> usize {
-    let Ok(mut reader) = Reader::new(input, format) else { return 1 };
+    let Ok(mut reader) = TraceReader::new(input, format) else { return 1 };
     let items = reader.by_ref().count();
     assert!(reader.next().is_none(), "what has ended stays ended");
     items

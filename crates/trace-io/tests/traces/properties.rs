@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use trace_io::ErrorKind;
-use trace_io::trace::{FORMATS, Reader, TraceWriter};
+use trace_io::trace::{FORMATS, TraceReader, TraceWriter};
 
 use super::arbitrary::{arb_format, arb_near_trace, arb_rc, arb_trace};
 use super::{format, gzip, items, read, write, zstd};
@@ -15,7 +15,7 @@ proptest! {
         let text = write(&records, format);
         let name = format!("trace.{}", format.extension.unwrap_or("txt"));
         for packed in [text.clone(), gzip(&text), zstd(&text)] {
-            let reader = Reader::with_name(&packed[..], Path::new(&name)).unwrap();
+            let reader = TraceReader::with_name(&packed[..], Path::new(&name)).unwrap();
             prop_assert_eq!(reader.format(), format);
             prop_assert_eq!(reader.collect::<Result<Vec<_>, _>>().unwrap(), records.clone(), "the format is \
                 recognized");

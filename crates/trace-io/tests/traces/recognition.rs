@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use trace_io::program::ProgramReader;
-use trace_io::trace::{FORMATS, Format, Reader};
+use trace_io::trace::{FORMATS, Format, TraceReader};
 
 use super::format;
 
 fn recognized(text: &str, name: &str) -> Option<&'static Format> {
-    Reader::with_name(text.as_bytes(), Path::new(name)).ok().map(|reader| reader.format())
+    TraceReader::with_name(text.as_bytes(), Path::new(name)).ok().map(|reader| reader.format())
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn the_example_of_each_format_is_recognized() {
         let name = format!("trace.{}", format.extension.unwrap_or("txt"));
         for text in [format.example.to_owned(), format!("\n# a comment\n{}\n", format.example)] {
             assert_eq!(recognized(&text, &name), Some(format), "{text}");
-            let by_record = Reader::new(text.as_bytes(), None).ok().map(|reader| reader.format());
+            let by_record = TraceReader::new(text.as_bytes(), None).ok().map(|reader| reader.format());
             assert_eq!(by_record, if format.extension.is_some() { None } else { Some(format) }, "{text}");
         }
     }
@@ -90,7 +90,7 @@ fn the_documentation_of_formats_shows_valid_traces() {
         let blocks = text.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next());
         let examples: Vec<&str> = blocks.filter(|block| !block.starts_with("record")).collect();
         assert_eq!(examples.len(), 1, "{name}");
-        let reader = Reader::new(examples[0].as_bytes(), Some(format(name))).unwrap();
+        let reader = TraceReader::new(examples[0].as_bytes(), Some(format(name))).unwrap();
         let matching = recognized(examples[0], &format!("trace.{name}"));
         assert_eq!(matching, Some(format(name)));
         assert!(reader.map(Result::unwrap).count() > 1, "{name}");
@@ -102,16 +102,16 @@ fn the_documentation_of_formats_shows_valid_traces() {
 /// The table of formats of the documentation.
 #[test]
 fn the_documentation_lists_the_properties_of_each_format() {
-    use trace_io::trace::{Addresses, Timing};
+    use trace_io::trace::{Addresses, RecordTiming};
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
     let page = std::fs::read_to_string(page).unwrap();
     for format in FORMATS {
         let timing = match format.timing {
-            Timing::None => "none",
-            Timing::Instructions => "instructions",
-            Timing::AtCycles => "clocks",
-            Timing::AfterCycles => "clocks since the record before",
-            Timing::Times => "times",
+            RecordTiming::None => "none",
+            RecordTiming::Instructions => "instructions",
+            RecordTiming::AtCycles => "clocks",
+            RecordTiming::AfterCycles => "clocks since the record before",
+            RecordTiming::Times => "times",
         };
         let addresses = match format.addresses {
             Addresses::Physical => "physical",

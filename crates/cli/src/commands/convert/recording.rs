@@ -23,7 +23,7 @@ fn output(args: &ConvertArgs, metadata: Metadata) -> Result<RecordingFile, Failu
 /// Calls a function with each block of a recording, up to `--first` instructions.
 fn each_block(
     args: &ConvertArgs,
-    reader: &mut recording::Reader<file::Input>,
+    reader: &mut recording::RecordingReader<file::Input>,
     mut each: impl FnMut(&recording::WordBlock<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let stop = interrupt::flag();

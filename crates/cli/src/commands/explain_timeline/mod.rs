@@ -22,7 +22,7 @@ use crate::interrupt;
 use crate::output;
 use crate::requests::{self, Taken};
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant};
-use rowclone_sim::{Observer, Shared};
+use rowclone_sim::{Observer, SharedObserver};
 
 /// Draws the first commands under each policy.
 ///
@@ -74,7 +74,7 @@ fn first_commands(
         listed: Vec::new(),
         stop: &stop,
     });
-    let wanted = Wanted { observer: Some(&first as Shared<'_>), ..Wanted::new(&stop) };
+    let wanted = Wanted { observer: Some(&first as SharedObserver<'_>), ..Wanted::new(&stop) };
     let played = experiment::run(scenario, variant, wanted, None);
     let first = first.into_inner();
     if first.is_full() {

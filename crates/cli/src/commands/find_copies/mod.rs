@@ -10,7 +10,7 @@ use rowclone_config::{AtomicFile, Existing, Failure, Overrides, SystemConfig, fi
 use rowclone_sim::quantity::{bytes, counted, grouped};
 use serde_json::{Value, json};
 use trace_io::trace::copies::{AddressOrder, Amount, CopyFinder, CopyReport, FindSettings, FoundCopy};
-use trace_io::trace::{Addresses, ConvertSystem, Converter, Event, Format, Reader, Record, in_rank, place_of};
+use trace_io::trace::{Addresses, ConvertSystem, Converter, Event, Format, Record, TraceReader, in_rank, place_of};
 use trace_io::{ErrorKind, LineError};
 
 use super::convert::convert_system;
@@ -80,7 +80,7 @@ fn check_addresses(args: &FindCopiesArgs, format: &Format, system: Option<&Conve
 /// Reads the trace to its end.
 fn search(
     args: &FindCopiesArgs,
-    mut reader: Reader<file::Input>,
+    mut reader: TraceReader<file::Input>,
     system: Option<&ConvertSystem>,
     mut output: Option<Output>,
 ) -> Result<(CopyReport, Option<Output>), Failure> {

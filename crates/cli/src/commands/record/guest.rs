@@ -37,7 +37,7 @@ const UNSEEN: [&str; 7] = [
 
 /// The files of a guest.
 #[derive(Debug)]
-pub struct Guest<'args> {
+pub struct GuestFiles<'args> {
     args: &'args GuestArgs,
     program: &'args [OsString],
     kernel: &'args Path,
@@ -55,12 +55,12 @@ pub fn available(args: &RecordArgs) -> Result<(), Failure> {
     qemu::plugin(args).map(drop)
 }
 
-impl Guest<'_> {
+impl GuestFiles<'_> {
     /// Prepares a guest: its kernel and its initial RAM disk.
     ///
     /// # Errors
     /// A file cannot be read; busybox or the program cannot run in the guest.
-    pub fn new<'args>(args: &'args RecordArgs, kernel: &'args Path) -> Result<Guest<'args>, Failure> {
+    pub fn new<'args>(args: &'args RecordArgs, kernel: &'args Path) -> Result<GuestFiles<'args>, Failure> {
         let folder = tempfile::tempdir().map_err(|error| Failure::writing(&std::env::temp_dir(), &error))?;
         for path in [Some(kernel), args.guest.initrd.as_deref()].into_iter().flatten() {
             fs::File::open(path).map_err(|error| Failure::reading(path, &error))?;
@@ -69,7 +69,7 @@ impl Guest<'_> {
             Some(path) => path.clone(),
             None => write(folder.path(), "initrd", &root::of_program(&args.program)?)?,
         };
-        Ok(Guest { args: &args.guest, program: &args.program, kernel, folder, initrd })
+        Ok(GuestFiles { args: &args.guest, program: &args.program, kernel, folder, initrd })
     }
 
     /// The command line of qemu, with an initial RAM disk and the words of the kernel's command line. The second serial

@@ -20,13 +20,13 @@ use std::time::Instant;
 use rowclone_config::Failure;
 use rowclone_sim::quantity::grouped;
 use trace_io::recording::request::Task;
-use trace_io::recording::{Detail, Event, Metadata, Order, Totals, Word};
+use trace_io::recording::{BlockOrder, Detail, Event, Metadata, Totals, Word};
 
 use crate::args::{RecordArgs, Recorder};
 use crate::child::{POLL, ProcessGroup, started};
 use crate::recording::{RecordingFile, is_packed};
 use crate::{interrupt, output};
-use guest::Guest;
+use guest::GuestFiles;
 use installed::{found_in_path, no_program};
 
 /// Bytes of a page of the recorded machine.
@@ -66,9 +66,9 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::new(message).with_help("leave it out, or use `--recorder qemu`"));
     }
     let (name, detail, order) = match recorder {
-        Recorder::Qemu => ("qemu-user with the plugin of rowclone-sim", Detail::Accesses, Order::SystemCalls),
-        Recorder::Perf => ("perf, tracepoints of page faults", Detail::Faults, Order::SystemCalls),
-        Recorder::Lackey => ("valgrind lackey", Detail::Accesses, Order::Processes),
+        Recorder::Qemu => ("qemu-user with the plugin of rowclone-sim", Detail::Accesses, BlockOrder::SystemCalls),
+        Recorder::Perf => ("perf, tracepoints of page faults", Detail::Faults, BlockOrder::SystemCalls),
+        Recorder::Lackey => ("valgrind lackey", Detail::Accesses, BlockOrder::Processes),
     };
     let program = args.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let output = Output::new(args, program, name, detail, order)?;
@@ -90,9 +90,9 @@ fn run_guest(args: &RecordArgs, kernel: &Path) -> Result<ExitCode, Failure> {
         return Err(Failure::new("only the recorder qemu records a guest").with_help("leave `--recorder` out"));
     }
     guest::available(args)?;
-    let guest = Guest::new(args, kernel)?;
+    let guest = GuestFiles::new(args, kernel)?;
     let name = "qemu-system with the plugin of rowclone-sim";
-    let output = Output::new(args, guest.words(), name, Detail::Accesses, Order::SystemCalls)?;
+    let output = Output::new(args, guest.words(), name, Detail::Accesses, BlockOrder::SystemCalls)?;
     let run = guest.record(args, output)?;
     let program = args.program.first().map_or_else(|| kernel.to_string_lossy(), |program| program.to_string_lossy());
     complete(args, run, &program, || guest.plain_run())
@@ -126,7 +126,7 @@ impl Output {
         program: Vec<String>,
         recorder: &str,
         detail: Detail,
-        order: Order,
+        order: BlockOrder,
     ) -> Result<Output, Failure> {
         let metadata = Metadata {
             program,

@@ -64,7 +64,7 @@ fn convert(data: &Path, output: &mut Output) -> Result<(), Failure> {
     let mut script = ProcessGroup::spawn(&mut command).map_err(|error| started(PROGRAM, &error))?;
     let text = script.stdout().expect("standard output is a pipe");
     let refused = |error: trace_io::LineError| Failure::new(format!("perf script: {error}")).with_help(error.help());
-    let reader = trace::Reader::new(text, trace::Format::named("perf")).map_err(refused)?;
+    let reader = trace::TraceReader::new(text, trace::Format::named("perf")).map_err(refused)?;
     faults::blocks(reader, refused, |task, words| output.block(task, &words, &[]))?;
     script.ended();
     Ok(())

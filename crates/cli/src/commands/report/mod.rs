@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use report::NO_CURRENT_SET;
-use report::page::{Fact, Operation, Page, Picture, Runs, Served, Subject};
+use report::page::{Fact, Image, Page, PageOperation, Runs, Served, Subject};
 
 use crate::args::ReportArgs;
 use crate::output;
@@ -122,12 +122,12 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
     })
 }
 
-fn operations(run: &RunJson) -> impl Iterator<Item = Operation> {
-    run.operations.iter().enumerate().map(|(index, row)| Operation { index, run: run.variant(), row: row.clone() })
+fn operations(run: &RunJson) -> impl Iterator<Item = PageOperation> {
+    run.operations.iter().enumerate().map(|(index, row)| PageOperation { index, run: run.variant(), row: row.clone() })
 }
 
 /// The pictures in a directory, in the order of their names.
-fn pictures(directory: &Path) -> Result<Vec<Picture>, Failure> {
+fn pictures(directory: &Path) -> Result<Vec<Image>, Failure> {
     let fault = |error: io::Error| Failure::reading(directory, &error);
     let mut pictures = Vec::new();
     for entry in fs::read_dir(directory).map_err(fault)? {
@@ -136,7 +136,7 @@ fn pictures(directory: &Path) -> Result<Vec<Picture>, Failure> {
         if path.is_file() {
             let bytes = fs::read(&path).map_err(|error| Failure::reading(&path, &error))?;
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            pictures.push(Picture { name, media_type: format.media_type(), bytes });
+            pictures.push(Image { name, media_type: format.media_type(), bytes });
         }
     }
     pictures.sort_by(|a, b| a.name.cmp(&b.name));

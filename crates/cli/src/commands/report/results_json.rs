@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use report::SCHEMA_VERSION;
-use report::page::{Core, Finding, Served, Weight};
+use report::page::{Finding, PageCore, Served, Weight};
 use rowclone_sim::OperationRow;
 use rowclone_sim::quantity::bytes;
 use serde::Deserialize;
@@ -32,7 +32,7 @@ pub(super) struct RunJson {
 
 #[derive(Debug, Deserialize)]
 struct CoresJson {
-    cores: Vec<Core>,
+    cores: Vec<PageCore>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -89,9 +89,9 @@ impl RunJson {
     }
 
     /// Results of the cores, where programs ran on cores.
-    pub(super) fn cores(&self) -> impl Iterator<Item = Core> {
+    pub(super) fn cores(&self) -> impl Iterator<Item = PageCore> {
         let cores = self.cores.iter().flat_map(|cores| &cores.cores);
-        cores.map(|core| Core { run: self.variant(), ..core.clone() })
+        cores.map(|core| PageCore { run: self.variant(), ..core.clone() })
     }
 
     /// Whether the independent checker ran.

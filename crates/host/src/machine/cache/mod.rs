@@ -52,7 +52,7 @@ pub struct Caches {
     has_prefetcher: bool,
     are_hits_requests: bool,
     last_level: Vec<Level>,
-    requesters: Vec<Requester>,
+    requesters: Vec<RequesterCaches>,
     requests: LineRequests,
     absent_copied: Absent,
     /// Lines of which nothing is prefetched, by copy.
@@ -61,7 +61,7 @@ pub struct Caches {
 
 /// What a requester has of its own, apart from a private last-level cache.
 #[derive(Debug)]
-struct Requester {
+struct RequesterCaches {
     /// L1 and L2, as far as there are any.
     upper: Vec<Level>,
     /// Index of its last-level cache.
@@ -119,8 +119,8 @@ impl Caches {
     /// Creates empty caches, with data if contents are modeled.
     pub fn new(settings: &MachineSettings, lacking: impl Iterator<Item = Lacking>, has_data: bool) -> Caches {
         let line_size = LineSize::new(settings.lines.bytes);
-        let requesters: Vec<Requester> =
-            lacking.enumerate().map(|(number, lacking)| Requester::new(settings, number, lacking)).collect();
+        let requesters: Vec<RequesterCaches> =
+            lacking.enumerate().map(|(number, lacking)| RequesterCaches::new(settings, number, lacking)).collect();
         let levels = requesters.iter().map(|requester| requester.last_level + 1).max().unwrap_or_default();
         let last_level = |_| Level::new(0, settings.last_level, line_size, has_data);
         let has_prefetcher = requesters.iter().any(|requester| requester.prefetches.has_prefetcher());
@@ -151,7 +151,7 @@ impl Caches {
     /// The caches in front of a requester.
     #[inline]
     pub fn port(&mut self, requester: usize) -> Port<'_> {
-        let Requester { upper, last_level, counts, .. } = &mut self.requesters[requester];
+        let RequesterCaches { upper, last_level, counts, .. } = &mut self.requesters[requester];
         Port { upper, last_level: &mut self.last_level[*last_level], counts }
     }
 
@@ -266,7 +266,7 @@ impl Caches {
         let found = self.used(requester, way);
         self.is_first_since_copy(requester, (line, Some(way)), access.purpose);
         let level = self.enter_upper(requester, access);
-        let Requester { upper, last_level, counts, .. } = &mut self.requesters[requester];
+        let RequesterCaches { upper, last_level, counts, .. } = &mut self.requesters[requester];
         let counts = &mut counts[access.purpose as usize];
         counts.hits += 1;
         let cycles = if let Some(level) = upper.get(level) {
@@ -448,8 +448,8 @@ impl Caches {
     }
 }
 
-impl Requester {
-    fn new(settings: &MachineSettings, number: usize, lacking: Lacking) -> Requester {
+impl RequesterCaches {
+    fn new(settings: &MachineSettings, number: usize, lacking: Lacking) -> RequesterCaches {
         let line_size = LineSize::new(settings.lines.bytes);
         let lacks = match lacking {
             Lacking::None => 0,
@@ -460,7 +460,7 @@ impl Requester {
         let shapes: Vec<_> = shapes.filter_map(|(shape, number)| Some((number, shape?))).collect();
         let prefetchers = shapes.iter().map(|(_, shape)| shape.prefetcher).chain([settings.last_level.prefetcher]);
         let prefetches = Prefetches::new(prefetchers, settings.lines.prefetch);
-        Requester {
+        RequesterCaches {
             upper: shapes.into_iter().map(|(number, shape)| Level::new(number, shape, line_size, false)).collect(),
             last_level: settings.sharing.cache_of(number),
             mshrs: Mshrs::new(settings.core.mshrs, prefetches.mshrs()),

@@ -10,7 +10,7 @@ use super::super::settings::{PrefetchSettings, PrefetcherKind};
 use super::level::Way;
 use super::line::{LineNumber, LineState};
 use super::mshr::{Ticket, User};
-use super::{Caches, Requester};
+use super::{Caches, RequesterCaches};
 use crate::defects::{Planted, is_planted};
 
 /// The prefetchers of a requester, and their counts.
@@ -108,7 +108,7 @@ impl Caches {
             return;
         }
         let is_written = self.requesters.iter().any(|it| it.write_buffer.holds(line));
-        let Requester { mshrs, prefetches, .. } = &mut self.requesters[requester];
+        let RequesterCaches { mshrs, prefetches, .. } = &mut self.requesters[requester];
         let is_barred = self.barred.iter().any(|(_, lines)| lines.contains(&line));
         if is_written || is_barred || !mshrs.can_prefetch() || mshrs.find(line).is_some() {
             return;
@@ -142,7 +142,7 @@ impl Caches {
         if !self.has_prefetcher {
             return;
         }
-        for (index, Requester { mshrs, prefetches, .. }) in self.requesters.iter_mut().enumerate() {
+        for (index, RequesterCaches { mshrs, prefetches, .. }) in self.requesters.iter_mut().enumerate() {
             if !is_planted(Planted::StalePrefetch)
                 && concerns(index)
                 && let Some(mshr) = mshrs.find(line)
@@ -186,7 +186,7 @@ impl Caches {
     }
 }
 
-impl Requester {
+impl RequesterCaches {
     /// Puts a line into the levels from one on, apart from the last one.
     pub(super) fn enter(&mut self, line: LineNumber, level: usize) {
         for level in self.upper.iter_mut().skip(level) {

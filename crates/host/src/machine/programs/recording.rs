@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trace_io::LineError;
 use trace_io::program::Step;
 use trace_io::recording::{
-    BlockEntries, BlockEntry, Detail, Event, MemoryAccess, Metadata, ObjectAddress, Reader, Routine, Word,
+    BlockEntries, BlockEntry, Detail, Event, MemoryAccess, Metadata, ObjectAddress, RecordingReader, Routine, Word,
 };
 
 use self::contents::{ContentsCheck, WordPlace};
@@ -68,7 +68,7 @@ struct WordLoop {
 #[derive(derive_more::Debug)]
 #[debug("RecordedProgram({settings:?})")]
 pub struct RecordedProgram<R: Read> {
-    reader: Reader<R>,
+    reader: RecordingReader<R>,
     settings: RecordingSettings,
     /// Words of the block, its contents, and the numbers of those that were executed.
     words: Vec<u64>,
@@ -99,7 +99,7 @@ impl<R: Read> RecordedProgram<R> {
     ///
     /// # Errors
     /// If the recording has no accesses, or pages of another size.
-    pub fn new(reader: Reader<R>, settings: RecordingSettings) -> Result<RecordedProgram<R>, LineError> {
+    pub fn new(reader: RecordingReader<R>, settings: RecordingSettings) -> Result<RecordedProgram<R>, LineError> {
         let &Metadata { detail, page_bytes, .. } = reader.metadata();
         if detail == Detail::Faults {
             return Err(LineError::new(
@@ -143,7 +143,7 @@ impl<R: Read> RecordedProgram<R> {
     /// # Errors
     /// As [`Self::new`]; the recording cannot be read; or a load reads another byte than the only thread of its
     /// process has stored in the same block, without an event in between.
-    pub fn compare_contents(reader: Reader<R>) -> Result<ContentsCounts, LineError> {
+    pub fn compare_contents(reader: RecordingReader<R>) -> Result<ContentsCounts, LineError> {
         let mut program = RecordedProgram::new(reader, RecordingSettings::default())?;
         program.check = Some(ContentsCheck::default());
         while program.translate()? {

@@ -9,7 +9,7 @@ use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rustc_hash::FxHashSet;
 use trace_io::LineError;
 use trace_io::program::Step;
-use trace_io::trace::{Arrival, Event, Format, Reader, Record, Recorded, Timing};
+use trace_io::trace::{Arrival, Event, Format, Record, RecordTiming, Recorded, TraceReader};
 
 use super::super::bulk::is_backward;
 use super::steps::Program;
@@ -25,7 +25,7 @@ use super::steps::Program;
 #[derive(derive_more::Debug)]
 #[debug("TraceProgram({:?})", self.format())]
 pub struct TraceProgram<R: Read> {
-    records: Reader<R>,
+    records: TraceReader<R>,
     /// Bytes of a copy unit of the kernel.
     unit: u64,
     /// Pages that are mapped.
@@ -60,8 +60,8 @@ impl<R: Read> TraceProgram<R> {
     ///
     /// # Errors
     /// If the records of its format have no instructions.
-    pub fn new(records: Reader<R>, unit: u64) -> Result<TraceProgram<R>, LineError> {
-        if records.format().timing != Timing::Instructions {
+    pub fn new(records: TraceReader<R>, unit: u64) -> Result<TraceProgram<R>, LineError> {
+        if records.format().timing != RecordTiming::Instructions {
             return Err(no_instructions(records.format()));
         }
         Ok(TraceProgram { records, unit, pages: FxHashSet::default(), pending: VecDeque::new(), rest: None })
@@ -200,7 +200,7 @@ mod tests {
     }
 
     fn steps_in_units(trace: &str, unit: u64) -> Vec<Step> {
-        let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap(), unit).unwrap();
+        let mut program = TraceProgram::new(TraceReader::new(trace.as_bytes(), None).unwrap(), unit).unwrap();
         std::iter::from_fn(|| program.next_step().unwrap()).collect()
     }
 
@@ -237,7 +237,7 @@ mod tests {
         expected.extend([Step::Load { address: at(0x1100) }, Step::Store { address: at(0x1100) }]);
         assert_eq!(found, expected);
         let recorded = |trace: &str| {
-            TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap(), FRAME_BYTES).unwrap().recorded()
+            TraceProgram::new(TraceReader::new(trace.as_bytes(), None).unwrap(), FRAME_BYTES).unwrap().recorded()
         };
         assert_eq!(recorded(" L 00001038,16\n"), Recorded::EveryAccess);
         assert_eq!(recorded("R 1040 0 12\n"), Recorded::BehindFirstLevel);
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn a_copy_of_all_memory_is_made_step_by_step() {
         let trace = "C 0 0 18446744073709551615 0\n";
-        let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap(), FRAME_BYTES).unwrap();
+        let mut program = TraceProgram::new(TraceReader::new(trace.as_bytes(), None).unwrap(), FRAME_BYTES).unwrap();
         for _ in 0..1000 {
             program.next_step().unwrap();
         }
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_trace_without_instructions_is_refused() {
-        let reader = Reader::new("R 0x40 @5\n".as_bytes(), None).unwrap();
+        let reader = TraceReader::new("R 0x40 @5\n".as_bytes(), None).unwrap();
         let error = TraceProgram::new(reader, FRAME_BYTES).unwrap_err();
         assert_eq!(error.to_string(), "the trace has the format `native`, whose records have no instructions");
         assert!(error.help().contains("`rc`, `cpu` or `lackey`"));

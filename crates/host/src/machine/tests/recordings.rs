@@ -6,7 +6,7 @@ use std::io::Cursor;
 use dram_spec::address::FRAME_BYTES;
 use memctrl::policy::copy::{BASELINE, CONTROLLER_COPY, PSM_ONLY};
 use proptest::prelude::*;
-use trace_io::recording::{Event, MapFlags, ObjectAddress, Reader, Routine, Word};
+use trace_io::recording::{Event, MapFlags, ObjectAddress, RecordingReader, Routine, Word};
 
 use super::virtual_addresses::played;
 use super::*;
@@ -117,7 +117,7 @@ proptest! {
             let copies = ChosenCopies::ALL[choice];
             let settings = RecordingSettings { copies, is_by_cpu: policy == BASELINE };
             let run = || {
-                let reader = Reader::new(Cursor::new(bytes.clone())).unwrap();
+                let reader = RecordingReader::new(Cursor::new(bytes.clone())).unwrap();
                 let (requests, outcome) =
                     played(CopyUnit::Page, policy, Box::new(RecordedProgram::new(reader, settings).unwrap()));
                 let outcome = outcome.unwrap();

@@ -46,7 +46,7 @@ pub(super) fn played(
     program: Box<dyn Program>,
 ) -> (Vec<Operation>, Result<MachineOutcome, MachineError>) {
     let system = System::paper(2, Density::Gb1, Width::X16);
-    let map = AddressMap::preset(system.geometry, Preset::LineInterleaved);
+    let map = AddressMap::preset(system.geometry, MapPreset::LineInterleaved);
     let mut settings = settings();
     settings.allocator.copy_unit = copy_unit;
     settings.last_level = CacheShape::new(1 << 14, 4, 12);
@@ -164,7 +164,7 @@ fn memcopy_and_traces_copy_whole_units() {
         expected.push(4096);
         assert_eq!(checked_sizes(copy_unit, bench.program(unit)), expected, "memcopy");
         let trace = "R 10000 0 4\nC 20000 10000 16384 0\nR 22000 20040 9\nS 40000 0 8192 0\nR 21000 0 1\n";
-        let records = trace_io::trace::Reader::new(trace.as_bytes(), None).unwrap();
+        let records = trace_io::trace::TraceReader::new(trace.as_bytes(), None).unwrap();
         let program = Box::new(TraceProgram::new(records, unit).unwrap());
         let expected = vec![unit; ((16384 + 8192) / unit) as usize];
         assert_eq!(checked_sizes(copy_unit, program), expected, "trace");

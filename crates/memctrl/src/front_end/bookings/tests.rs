@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dram_core::Device;
-use dram_spec::address::{AddressMap, Preset};
+use dram_spec::address::{AddressMap, MapPreset};
 use dram_spec::{
     BankId, Column, Command, CommandKind, Cycle, Density, Location, Mechanism, Operation, PhysicalAddress, Picojoule,
     Refresh, RequestId, Row, SourceId, System, Width,
@@ -37,7 +37,7 @@ const fn bank(bank: u8) -> BankId {
 
 fn config(refresh: Refresh, postpone_max: u64) -> Config {
     let system = System { refresh, ..System::paper(1, Density::Gb2, Width::X8) };
-    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let map = AddressMap::preset(system.geometry, MapPreset::RowInterleaved);
     let refresh = RefreshPolicy { postpone_max, ..RefreshPolicy::default() };
     Config { refresh, ..Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), FASTEST) }
 }

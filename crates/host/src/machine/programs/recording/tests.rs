@@ -38,7 +38,7 @@ fn words(events: &[Event]) -> Vec<u64> {
 }
 
 fn program(blocks: &[TestBlock], settings: RecordingSettings) -> RecordedProgram<Cursor<Vec<u8>>> {
-    let reader = Reader::new(Cursor::new(recording(blocks, false))).unwrap();
+    let reader = RecordingReader::new(Cursor::new(recording(blocks, false))).unwrap();
     RecordedProgram::new(reader, settings).unwrap()
 }
 
@@ -278,7 +278,7 @@ fn a_load_that_reads_other_bytes_than_were_written_is_counted() {
         let contents = [7_u64, 9, read, 9].into_iter().flat_map(u64::to_le_bytes).collect();
         let created = (1, 1, words(&[Event::Create { process: 1 }]), Vec::new());
         let bytes = recording(&[created, (1, 1, block.concat(), contents)], true);
-        RecordedProgram::compare_contents(Reader::new(Cursor::new(bytes)).unwrap()).unwrap()
+        RecordedProgram::compare_contents(RecordingReader::new(Cursor::new(bytes)).unwrap()).unwrap()
     };
     let right = ContentsCounts { equal: 16, unknown: 8, different: 0, first: None };
     assert_eq!(counts(7), right);
@@ -297,7 +297,7 @@ fn load_after_store(address: u64, between: &[u64], others: &[TestBlock]) -> Resu
     let contents = [7_u64, 8].into_iter().flat_map(u64::to_le_bytes).collect();
     let created = (1, 1, words(&[Event::Create { process: 1 }]), Vec::new());
     let blocks = [&[created, (1, 1, block.concat(), contents)], others].concat();
-    RecordedProgram::compare_contents(Reader::new(Cursor::new(recording(&blocks, true))).unwrap())
+    RecordedProgram::compare_contents(RecordingReader::new(Cursor::new(recording(&blocks, true))).unwrap())
 }
 
 /// Nothing but the process itself could have written the byte.
@@ -337,7 +337,7 @@ fn stores_are_seen_by_the_processes_that_share_pages() {
         (1, 1, vec![access(false, PAGE, 0, 1), access(false, PAGE + 1, 0, 1)], vec![3, 4]),
     ];
     let bytes = recording(&blocks, true);
-    let counts = RecordedProgram::compare_contents(Reader::new(Cursor::new(bytes)).unwrap()).unwrap();
+    let counts = RecordedProgram::compare_contents(RecordingReader::new(Cursor::new(bytes)).unwrap()).unwrap();
     assert_eq!(counts, ContentsCounts { equal: 3, unknown: 1, different: 0, first: None });
 }
 
@@ -355,7 +355,7 @@ fn recordings_without_accesses_or_with_other_pages_are_refused() {
     ] {
         let mut output = Vec::new();
         RecordingWriter::new(Cursor::new(Vec::new()), metadata, 0).unwrap().finish(&mut output).unwrap();
-        let reader = Reader::new(Cursor::new(output)).unwrap();
+        let reader = RecordingReader::new(Cursor::new(output)).unwrap();
         let error = RecordedProgram::new(reader, RecordingSettings::default()).unwrap_err();
         assert_eq!(error.to_string(), message);
         assert!(!error.help().is_empty());
