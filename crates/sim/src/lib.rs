@@ -36,10 +36,10 @@
 //! A setting that cannot be simulated is an error that names it:
 //!
 //! ```
-//! use rowclone_sim::memctrl::Queues;
+//! use rowclone_sim::memctrl::QueueSettings;
 //! use rowclone_sim::SystemBuilder;
 //!
-//! let queues = Queues { drain_low: 48, ..Queues::default() };
+//! let queues = QueueSettings { drain_low: 48, ..QueueSettings::default() };
 //! let error = SystemBuilder::default().queues(queues).build().unwrap_err();
 //! assert_eq!(error.to_string(), "`queues.drain_low` is 48, but must be from 0 to 47");
 //! ```
@@ -83,7 +83,7 @@
 //! use rowclone_sim::host::workload::{Gap, Random, Settings};
 //! use rowclone_sim::memctrl::QueuedAccess;
 //! use rowclone_sim::memctrl::policy::scheduler::{Changes, Key, Others, RowState, Scheduler, Service};
-//! use rowclone_sim::{Experiment, SystemBuilder, Workload};
+//! use rowclone_sim::{Experiment, Requests, SystemBuilder};
 //!
 //! /// Even or odd banks first: those that were busy for less time in the last quantum, over all
 //! /// channels. Then row hits, then the oldest access.
@@ -125,8 +125,8 @@
 //! let lines = Random { count: 1000, start: PhysicalAddress(0), bytes: 1 << 20, write_share: 0.0, gap: Gap::ZERO };
 //! let makespan = |builder: SystemBuilder| -> Result<u64, Box<dyn std::error::Error>> {
 //!     let system = builder.build()?;
-//!     let workload = Workload::Made { settings: Settings::new(lines), allocator: None };
-//!     let outcome = Experiment::new(&system, workload).run()?;
+//!     let requests = Requests::Made { settings: Settings::new(lines), allocator: None };
+//!     let outcome = Experiment::new(&system, requests).run()?;
 //!     assert_eq!(outcome.figures.requests, 1000);
 //!     Ok(outcome.makespan_cycles)
 //! };
