@@ -10,8 +10,8 @@ use crate::copy_method::{CopyMethod, DeviceSettings};
 use crate::error::ExperimentError;
 use crate::experiment::Experiment;
 use crate::observer::Attachments;
+use crate::requests::Programs;
 use crate::system::MemorySystem;
-use crate::workload::Programs;
 
 /// The largest copy that is tried, a line times a power of two: above it, the time per byte hardly changes.
 const BYTES_MAX: u64 = 64 << 10;

@@ -1,4 +1,4 @@
-//! An experiment: one workload on one system under one copy policy, and its run.
+//! An experiment: requests on one system under one copy policy, and its run.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,19 +30,19 @@ use crate::observer::{Attachments, ObserverSink};
 use crate::outcome::{Outcome, Played};
 use crate::page_mode;
 use crate::range::{CYCLES_MAX, within};
+use crate::requests::{Programs, RecordedTrace, Requests};
 use crate::system::MemorySystem;
 use crate::trace_report::TraceReport;
 use crate::tracked::Tracked;
-use crate::workload::{Programs, RecordedTrace, Requests};
 
-/// One workload on one system under one copy policy.
+/// Requests on one system under one copy policy.
 pub struct Experiment<'a> {
     /// The system.
     pub system: &'a MemorySystem,
     /// Copy policy.
     pub policy: &'static dyn CopyPolicy,
     /// Requests.
-    pub workload: Requests<'a>,
+    pub requests: Requests<'a>,
     /// Seed of generated workloads, and of memory contents.
     pub seed: u64,
     /// Length of the warm-up, which the figures exclude; at most [`CYCLES_MAX`].
@@ -61,8 +61,8 @@ impl<'a> Experiment<'a> {
 
     /// Creates an experiment under the paper's rule with seed 1, without warm-up, epochs and
     /// checks.
-    pub fn new(system: &'a MemorySystem, workload: Requests<'a>) -> Experiment<'a> {
-        Experiment { system, policy: ROWCLONE, workload, seed: 1, warm_up: Cycles(0), epoch: None, is_checked: false }
+    pub fn new(system: &'a MemorySystem, requests: Requests<'a>) -> Experiment<'a> {
+        Experiment { system, policy: ROWCLONE, requests, seed: 1, warm_up: Cycles(0), epoch: None, is_checked: false }
     }
 
     /// Creates an experiment with a list of operations under the paper's rule.
@@ -91,13 +91,13 @@ impl<'a> Experiment<'a> {
         Experiment { policy, ..self }
     }
 
-    /// Turns the experiment into the reference of its ratios: its workload under the policy
+    /// Turns the experiment into the reference of its ratios: its requests under the policy
     /// `baseline`, with pages placed by `allocator` where an allocator places them. The settings of
     /// programs on cores already name their allocator of the baseline.
     #[must_use]
     pub fn reference(mut self, allocator: Policy) -> Experiment<'a> {
         if let Requests::Made { allocator: Some(placed), .. }
-        | Requests::Trace(RecordedTrace { allocator: Some(placed), .. }) = &mut self.workload
+        | Requests::Trace(RecordedTrace { allocator: Some(placed), .. }) = &mut self.requests
         {
             placed.policy = allocator;
         }
@@ -123,13 +123,13 @@ impl<'a> Experiment<'a> {
     /// # Errors
     /// As [`Experiment::run`], or the run was stopped.
     pub fn run_with(self, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
-        let Experiment { system, policy, workload, seed, warm_up, epoch, is_checked } = self;
+        let Experiment { system, policy, requests, seed, warm_up, epoch, is_checked } = self;
         within("warm_up", warm_up.0, 0, CYCLES_MAX)?;
         within("epoch", epoch.map_or(Experiment::EPOCH_MIN, |epoch| epoch.0), Experiment::EPOCH_MIN, CYCLES_MAX)?;
         let check = is_checked.then(|| Contents::new(seed, system.map().clone()));
-        let is_listed = matches!(workload, Requests::Operations(_));
+        let is_listed = matches!(requests, Requests::Operations(_));
         let run = RunSettings { system, policy, seed, warm_up, epoch, check, is_listed };
-        match workload {
+        match requests {
             Requests::Operations(listed) => run.operations(&listed, attachments),
             Requests::Made { settings, allocator } => run.made(&settings, allocator, attachments),
             Requests::Trace(trace) => run.trace(trace, attachments),
@@ -145,7 +145,7 @@ pub fn dialect(policy: &'static dyn CopyPolicy) -> Dialect {
     if is_plain { Dialect::Jedec } else { Dialect::RowClone }
 }
 
-/// The settings of an experiment except its workload.
+/// The settings of an experiment except its requests.
 struct RunSettings<'a> {
     system: &'a MemorySystem,
     policy: &'static dyn CopyPolicy,
@@ -153,7 +153,7 @@ struct RunSettings<'a> {
     warm_up: Cycles,
     epoch: Option<Cycles>,
     check: Option<Contents>,
-    /// Whether the workload is a list of operations, for each of which commands are counted.
+    /// Whether the requests are a list of operations, for each of which commands are counted.
     is_listed: bool,
 }
 

@@ -163,11 +163,11 @@ mod progress;
 pub mod quantity;
 mod range;
 mod ratios;
+mod requests;
 mod served;
 mod system;
 mod trace_report;
 mod tracked;
-mod workload;
 
 /// The example of the README, as a test.
 #[cfg(doctest)]
@@ -200,7 +200,7 @@ pub use pricing::price_table;
 pub use progress::RunProgress;
 pub use range::{CYCLES_MAX, OutOfRange};
 pub use ratios::{REFERENCE_ALLOCATOR, Reference, ratio};
+pub use requests::{Programs, RecordedTrace, Requests};
 pub use served::{ServedRow, ServedTally};
 pub use system::{MemorySystem, SystemBuilder};
 pub use trace_report::{TraceReport, TraceTally};
-pub use workload::{Programs, RecordedTrace, Requests};

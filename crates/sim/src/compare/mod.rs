@@ -26,8 +26,8 @@ use crate::error::ExperimentError;
 use crate::experiment::Experiment;
 use crate::observer::Attachments;
 use crate::outcome::Outcome;
+use crate::requests::Programs;
 use crate::system::MemorySystem;
-use crate::workload::Programs;
 
 /// The machine on which copiers are compared.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Workloads of experiments.
+//! Requests of experiments.
 
 use std::io::Read;
 
