@@ -1,7 +1,7 @@
 #!/bin/bash
-# A sweep on a real Slurm: slurmctld, two slurmd and munged of this script's own, in a temporary directory and on ports of
-# their own, all gone when it ends, however it ends. A task is killed in the middle, what is left is submitted again, and the
-# merged tables must be those of the same sweep done here, byte for byte.
+# A sweep on a Slurm cluster of slurmctld, two slurmd and munged, which the script starts in a temporary directory on free
+# ports, and removes whenever it ends. A task is killed in the middle, the unfinished points are submitted again, and the
+# merged tables must be those of the same sweep without Slurm, byte for byte.
 #
 #   xtask/slurm.sh PROGRAM
 #
@@ -10,7 +10,7 @@ set -euo pipefail
 unset "${!SLURM_@}" "${!SBATCH_@}"
 program=$(realpath "$1")
 root=$(mktemp -d /tmp/rowclone-sim-slurm.XXXXXX)
-# A name that a careless script would trip over.
+# A name whose characters a script has to quote.
 work="$root/sweeps, 5% of all"
 daemons=()
 
@@ -28,7 +28,7 @@ fail() {
 clean_up() {
     local code=$? at
     trap - EXIT INT TERM
-    # Whoever watches over a task ends after it, and would else be left.
+    # The process that supervises a task ends after the task, and would otherwise remain: cancel the tasks first.
     if [ -n "${SLURM_CONF-}" ]; then
         timeout 15 scancel --me >/dev/null 2>&1 || true
         for _ in {1..100}; do
@@ -74,7 +74,7 @@ await() {
     fail "$what: not after $seconds s"
 }
 
-# A port where nobody listens, from a number on.
+# The first port, from a number on, on which no process listens.
 free_port() {
     local port=$1
     while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
@@ -178,7 +178,7 @@ range = { from = 4_000_000_000, to = 4_000_000_023, step = 1 }
 SWEEP
 }
 
-# That Slurm refuses a submission with these options, and that the way out is said.
+# Tests that Slurm refuses a submission with these options, and that the message has the remedy.
 refuses() {
     local way_out=$1 said
     shift

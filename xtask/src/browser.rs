@@ -76,7 +76,7 @@ fn open(case: &Case) -> Result<(), String> {
     require(plain.contains("Speedup and energy ratio"), "has no headline")?;
     require(plain.contains("<svg class=\"chart"), "has no chart")?;
     require(plain.contains("role=\"img\" tabindex=\"0\""), "its marks cannot be reached by keyboard")?;
-    require(!plain.contains("aria-sort=\"descending\""), "is sorted before anyone asked")?;
+    require(!plain.contains("aria-sort=\"descending\""), "is sorted without a request")?;
     require(sorted.contains("aria-sort=\"descending\""), "does not say that it is sorted")?;
     let said = format!("sorted by {}", case.sorted_by);
     require(sorted.contains(&said) && sorted.contains(", descending</div>"), "does not tell what it is sorted by")?;

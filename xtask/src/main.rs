@@ -49,8 +49,8 @@ const SLURM: &str =
     "cargo build --release -p rowclone-cli && xtask/slurm.sh \"${CARGO_TARGET_DIR:-target}/release/rowclone-sim\"";
 
 /// Runs the recorded programs; fails where a required order does not hold.
-const APPLICATIONS: &str = "cargo run --release -- reproduce apps --cache-sizes 1MiB >target/applications.txt && \
-    cat target/applications.txt && ! grep -q ^fails target/applications.txt";
+const APPLICATIONS: &str = "mkdir -p target && cargo run --release -- reproduce apps --cache-sizes 1MiB \
+    >target/applications.txt && cat target/applications.txt && ! grep -q ^fails target/applications.txt";
 
 /// Steps that are too slow for CI.
 const FULL: &[Step] = &[

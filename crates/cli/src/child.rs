@@ -50,21 +50,21 @@ impl ProcessGroup {
         self.child.id()
     }
 
-    /// How the process ended, if it has.
+    /// How the process, whose name in errors is `program`, ended, if it has.
     ///
     /// # Errors
     /// The system does not tell.
-    pub fn status(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.child.try_wait()
+    pub fn status(&mut self, program: &str) -> Result<Option<ExitStatus>, Failure> {
+        self.child.try_wait().map_err(|error| Failure::new(format!("the state of {program} is unknown: {error}")))
     }
 
-    /// Waits until the process, whose name in errors is `program`, has ended. `interval` is that of its questions.
+    /// Waits until the process, whose name in errors is `program`, has ended. `interval` is the polling interval.
     ///
     /// # Errors
     /// The system does not tell; an interruption, which raises `stop`.
     pub fn wait(&mut self, program: &str, stop: &AtomicBool, interval: Duration) -> Result<ExitStatus, Failure> {
         loop {
-            if let Some(status) = self.status().map_err(|error| started(program, &error))? {
+            if let Some(status) = self.status(program)? {
                 return Ok(status);
             }
             Failure::if_raised(stop)?;
@@ -72,7 +72,7 @@ impl ProcessGroup {
         }
     }
 
-    /// All its processes have ended.
+    /// Records that all its processes have ended, so that none is killed.
     pub fn ended(mut self) {
         self.has_ended = true;
     }

@@ -23,7 +23,7 @@ pub struct CommandTrace {
     /// The memory system that executed the commands.
     pub system: System,
     input: CommandInput,
-    /// Memory that the trace covers: the channel, rank and mode of its commands, if the trace has one.
+    /// Channel and rank that the trace covers: those of its file name; the last command determines the channel.
     place: FileRank,
 }
 

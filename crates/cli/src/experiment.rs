@@ -24,7 +24,7 @@ pub struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Options of a run that shows its progress and reads its files.
+    /// Options of a run that shows its progress, without checks and observer.
     pub const fn new(stop: &'a Arc<AtomicBool>) -> Wanted<'a> {
         Wanted { check: false, stop, progress: true, observer: None }
     }

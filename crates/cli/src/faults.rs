@@ -8,7 +8,7 @@ use trace_io::recording::Event;
 use trace_io::recording::request::Task;
 use trace_io::trace::{self, Arrival, OsEvent};
 
-/// Bits of user addresses; addresses above are those of the kernel.
+/// End of user addresses; higher addresses are those of the kernel.
 const USER_END: u64 = 1 << 47;
 /// Data that a recording of page faults never has.
 pub const UNSEEN: [&str; 3] = [

@@ -42,7 +42,7 @@ impl Instant {
 /// The cycles from one instant up to, but without, another.
 ///
 /// # Errors
-/// There are none.
+/// The window contains no cycle.
 pub fn window(from: Option<Instant>, to: Option<Instant>, clock: Clock) -> Result<Window, Failure> {
     let first = from.map_or(Window::ALL.from, |from| from.cycle(clock));
     let last = to.map_or(Window::ALL.to, |to| to.cycle(clock));

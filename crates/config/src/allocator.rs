@@ -77,7 +77,7 @@ impl AllocatorConfig {
         Ok(AllocatorConfig { policies: table.of("policies"), reference, age, copy_unit })
     }
 
-    /// The settings of each policy that runs, the reference last, each with its key.
+    /// The settings of each policy that runs, each with its key; an unlisted reference is last.
     pub(crate) fn all(&self, seed: u64) -> Vec<(&'static str, AllocatorSettings)> {
         let listed = self.policies.iter().map(|&policy| ("allocator.policies", policy));
         let reference =

@@ -130,7 +130,7 @@ impl AtomicFile {
     }
 }
 
-/// Creates a hidden temporary file with the permissions of a new file.
+/// Builder of a hidden temporary file with the permissions of a new file.
 fn named_like_any_other() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".rowclone-sim-").suffix(".partial");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_replaced_by_force_alone() {
+    fn an_existing_file_is_replaced_only_with_force() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("out.csv");
         let early = AtomicFile::create(&target, Existing::Keep).unwrap();
@@ -239,7 +239,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_new_file_can_be_read_by_those_who_read_others() {
+    fn a_new_file_has_the_default_permissions() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let (plain, ours) = (directory.path().join("plain"), directory.path().join("ours"));

@@ -47,7 +47,7 @@ fn sharing(table: &Section<'_>) -> Result<Sharing, Failure> {
     Ok(Sharing::Group(NonZeroUsize::new(cores as usize).expect("it is at least 2")))
 }
 
-/// Lines, and how they go to memory and come from there.
+/// Settings of lines: write policy, write buffer, and prefetching.
 fn lines(table: &Section<'_>, last_level: &CacheShape) -> Result<LineSettings, Failure> {
     let mut lines = table.over(LineSettings::default());
     lines.prefetch = table.over(lines.prefetch);
@@ -58,7 +58,7 @@ fn lines(table: &Section<'_>, last_level: &CacheShape) -> Result<LineSettings, F
     Ok(lines)
 }
 
-/// An L1 or L2, `name` with its article: three keys or none, and two more.
+/// Shape of an L1 or L2; none if it has no keys. `name` is its name with an article, for messages.
 fn private(table: &Section<'_>, level: &str, name: &str, line_bytes: u64) -> Result<Option<CacheShape>, Failure> {
     let keys = ["bytes", "ways", "latency"].map(|key| format!("{level}_{key}"));
     let further = ["store_miss", "prefetcher"].map(|key| format!("{level}_{key}"));

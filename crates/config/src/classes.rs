@@ -15,7 +15,7 @@ pub(crate) fn check_classes(cores: &Section<'_>, order: Order) -> Result<Classes
         let class = class_of(table);
         if let Some(first) = tables[..index].iter().position(|other| class_of(other) == class) {
             let message =
-                format!("`cores.classes.{index}` is the class of `cores.classes.{first}`, `{}`", class.name());
+                format!("`cores.classes.{index}` and `cores.classes.{first}` both have the class `{}`", class.name());
             return Err(table.fault("class", message).with_help("leave one of them out, or name another class"));
         }
         *classes.of_mut(class) = settings(table, class)?;

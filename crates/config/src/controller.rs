@@ -32,7 +32,7 @@ const KEYS: &[Key] = &[
     key!(ControllerSettings, controller.copy_hold_max_cycles => copy_hold_max, CLOCKS, "200", "how long a copy may hold a bank that a read waits for").or("until the copy has finished in the bank"),
     key!(RefreshPolicy, controller.refresh_idle_cycles => idle, Holds::Clocks(0, CYCLES_MAX), "50", "clocks without an access after which a rank that owes fewer than `refresh.postpone_max` REF closes its rows for one").or("50"),
     key!(PowerPolicy, controller.power_down_after_cycles => power_down_after, CLOCKS, "100", "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states").or("never"),
-    key!(PowerPolicy, controller.self_refresh_after_cycles => self_refresh_after, CLOCKS, "10_000", "clocks of idleness after which a rank enters self-refresh; needs the same, and more than `power_down_after_cycles`").or("never"),
+    key!(PowerPolicy, controller.self_refresh_after_cycles => self_refresh_after, CLOCKS, "10_000", "clocks of idleness after which a rank enters self-refresh, more than `power_down_after_cycles`; needs refresh, and currents of these states").or("never"),
 ];
 
 /// Keys of `[controller]`: those of schedulers after the first two.

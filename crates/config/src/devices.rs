@@ -37,7 +37,7 @@ pub(crate) fn network(
     Ok(Some(settings))
 }
 
-/// The keys of injection, and the policies that use them; none is all but `never`.
+/// The keys of injection, each with the policy that uses it; `None`: all policies but `never`.
 const INJECTION: [(&str, Option<InjectionPolicy>); 5] = [
     ("inject_level", None),
     ("inject_core", None),

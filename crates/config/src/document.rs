@@ -326,7 +326,7 @@ impl<'a> Section<'a> {
             Err(source) => source.to_string(),
         };
         let message = format!("`{}` is {written:?}, but {} cannot be read: {why}", self.key(name), path.display());
-        Err(self.fault(name, message).with_help("paths start from the directory of the file in which they stand"))
+        Err(self.fault(name, message).with_help("paths are relative to the directory of the file that contains them"))
     }
 }
 

@@ -69,7 +69,7 @@ impl Failure {
             io::ErrorKind::IsADirectory => Some("give a file in it"),
             io::ErrorKind::InvalidData => Some("give a text file in UTF-8"),
             // Errors of [`crate::file`].
-            io::ErrorKind::InvalidInput => Some("write what it gives into a file, and give that"),
+            io::ErrorKind::InvalidInput => Some("write its output to a file, and give that file"),
             io::ErrorKind::FileTooLarge => Some("this looks like another kind of file: give a TOML file"),
             _ => None,
         })

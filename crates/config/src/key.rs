@@ -64,7 +64,7 @@ pub enum Holds {
     Table,
     /// A list of tables with keys of their own.
     Tables,
-    /// A table or a list whose keys and values its reader checks.
+    /// Any value; its reader checks it.
     Any,
     /// `true` or `false`.
     Flag,
@@ -154,7 +154,7 @@ impl Key {
         self.path.rsplit('.').next().unwrap_or(self.path)
     }
 
-    /// The key of a table of this path, if it is one.
+    /// Whether the key belongs to the table of this path.
     pub(crate) fn is_in(&self, table: &str) -> bool {
         match self.path.rsplit_once('.') {
             Some((parent, _)) => parent == table,

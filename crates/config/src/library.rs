@@ -79,8 +79,7 @@ impl Library {
     }
 }
 
-/// Locks a cache. A panic of another thread leaves complete entries only, so a poisoned lock is ignored.
-/// A value, also after a panic of a thread that held it.
+/// Locks a mutex. A panic of a thread that held it is ignored: the value is used as that thread left it.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

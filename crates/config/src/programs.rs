@@ -20,9 +20,6 @@ use trace_io::{ErrorKind, LineError};
 use crate::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
 
 /// Description of the baseline, and of the copy unit of all methods if it is not a page.
-///
-/// # Panics
-/// If the baseline of the machine is no loop, which its settings exclude.
 pub fn baseline(machine: &MachineConfig) -> String {
     let kernel = &machine.settings.kernel;
     let stores = kernel.copy_loop.name();
@@ -149,7 +146,7 @@ pub fn assumptions(paths: &[PathBuf], machine: &MachineConfig, is_checked: bool)
             _ => format!("; `rowclone-sim trace info {}` lists what was not recorded", path.display()),
         };
         sentences.push(format!(
-            "{name}: pages of files are in the page cache from the begin, unless the recording reads them; the loop \
+            "{name}: pages of files are in the page cache from the start, unless the recording reads them; the loop \
                 makes \
              copies of fewer than {} bytes (`kernel.copier_min_bytes` of the machine){unseen}",
             grouped(least)

@@ -17,7 +17,7 @@ const INSTRUCTIONS_MAX: u64 = 1 << 30;
 /// Keys of a receiver.
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
-    key!(ReceiverSettings, interrupt_instructions, Holds::Count(0, INSTRUCTIONS_MAX), "600", "instructions per interrupt, or per look at the queue that finds packets"),
+    key!(ReceiverSettings, interrupt_instructions, Holds::Count(0, INSTRUCTIONS_MAX), "600", "instructions per interrupt, or per poll of the queue that finds packets"),
     key!(ReceiverSettings, packet_instructions, Holds::Count(0, INSTRUCTIONS_MAX), "2_500", "instructions per packet, in driver and protocol"),
     key!(ReceiverSettings, socket_buffer_lines, Holds::Count(0, 64), "5", "lines of a socket buffer that each packet loads and stores"),
     key!(ReceiverSettings, connection_lines, Holds::Count(0, 64), "12", "lines of the state of a connection that each of its packets loads and stores"),

@@ -121,8 +121,8 @@ pub struct ResolvedScenario {
 const SEED_MAX: u64 = i64::MAX as u64;
 
 impl Scenario {
-    /// Copies of a copy unit, the last one possibly of a part, by programs on cores in their measured region, where
-    /// they do nothing else in it.
+    /// Number of copies of a copy unit in the measured region, the last one possibly of a part; none unless the
+    /// workload is a `memcopy` whose region has copies alone.
     pub fn copies(&self) -> Option<u64> {
         match (&self.workload, &self.machine) {
             (Workload::Programs(CoreWorkload { programs: CorePrograms::Memcopy(copies), .. }), Some(machine)) => {

@@ -80,7 +80,7 @@ impl Node {
     }
 }
 
-/// A value that cannot be represented, with its origin.
+/// Origin of a value that cannot be represented, and the error message.
 pub(crate) type Misfit = (ValueOrigin, String);
 
 /// The entries of a table, in the order of the file.

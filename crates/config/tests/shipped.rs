@@ -357,7 +357,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "cores.classes=[{class=\"load\"}, {class=\"load\"}]",
-        "`cores.classes.1` is the class of `cores.classes.0`, `load`",
+        "`cores.classes.1` and `cores.classes.0` both have the class `load`",
     ),
     (
         "cores.classes=[{class=\"store\", units_of=\"store\"}]",

@@ -53,7 +53,7 @@ pub struct WrongByte {
 enum PageBytes {
     /// Those at reset of the frame.
     AtReset(Frame),
-    /// Those of another page, which is no such page.
+    /// Those of another page, which is not [`PageBytes::Of`] itself.
     Of(Owner, u64),
     Bytes(Rc<[u8; FRAME_BYTES as usize]>),
 }

@@ -22,7 +22,7 @@ pub struct PageMode {
     pub bus_bytes: u64,
     /// Bytes of a row.
     pub row_bytes: u64,
-    /// From the begin of a read of the open row to the end of its first transfer.
+    /// From the start of a read of the open row to the end of its first transfer.
     pub read_hit: u64,
     /// The same of another row.
     pub read_miss: u64,

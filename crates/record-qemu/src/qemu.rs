@@ -180,7 +180,7 @@ impl MemInfo {
         qemu_plugin_mem_is_store(self)
     }
 
-    /// The physical address of a byte that a guest has just accessed, from the begin of its RAM on; `None` if the byte
+    /// The physical address of a byte that a guest has just accessed, from the start of its RAM on; `None` if the byte
     /// is one of a device.
     #[inline]
     pub fn physical(self, address: u64) -> Option<u64> {

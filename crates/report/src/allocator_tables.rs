@@ -45,7 +45,7 @@ fn why_not(reports: &[&AllocatorReport], width: usize) -> String {
         traffic.fallbacks.iter().map(move |(why, count)| (report.policy, kind, *why, *count))
     });
     let rows: Vec<_> = rows.collect();
-    if rows.is_empty() { "every frame can go by FPM\n".to_owned() } else { listed(&columns, &rows, width) }
+    if rows.is_empty() { "FPM is possible for every frame\n".to_owned() } else { listed(&columns, &rows, width) }
 }
 
 fn memory(reports: &[&AllocatorReport], width: usize) -> String {

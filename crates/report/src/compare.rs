@@ -101,12 +101,12 @@ pub struct CompareRow {
     pub copier: &'static str,
     /// Kind of the copier.
     pub kind: &'static str,
-    /// Time, ns; none of a copier that cannot do it, as all figures. Of `copy` and `zero` the region, from the first
+    /// Time, ns; none, as all figures, if the copier cannot execute the operation. Of `copy` and `zero`: from the first
     /// copy to the end of copies and reads; of `receive` the run, from the first instruction.
     pub time_ns: Option<f64>,
     /// CPU time of copies, ns; of `receive` the time in which the core is not idle.
     pub cpu_ns: Option<f64>,
-    /// Dynamic DRAM energy from the begin of the region until its last request is done, nJ: without lines that stay
+    /// Dynamic DRAM energy from the start of the region until its last request is done, nJ: without lines that stay
     /// dirty in a cache.
     pub energy_nj: Option<f64>,
     /// Bytes over the memory channels in the region.
@@ -168,7 +168,7 @@ pub fn why(unable: &Unable) -> String {
         Unable::TooSmall(least) => {
             format!("the kernel's loop copies less than {} (`kernel.copier_min_bytes`)", bytes(*least))
         }
-        Unable::DoesNotZero => "the device does not zero, and the kernel's loop does".to_owned(),
+        Unable::DoesNotZero => "the device does not zero; the kernel's loop zeroes".to_owned(),
         Unable::NeedsCores => "needs programs on cores: a scenario with a `machine`".to_owned(),
         Unable::Impossible(error) => error.clone(),
     }
@@ -293,7 +293,7 @@ impl CompareTable {
         let beside = self.working_set_bytes.map_or_else(String::new, |set| {
             format!(
                 "\nbeside a working set of {}. Energy is the dynamic energy of the DRAM; lines that stay dirty in a\n\
-                 cache are written later, and that is in no figure.",
+                 cache are written later; no figure includes these writes.",
                 bytes(set)
             )
         });

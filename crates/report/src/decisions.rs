@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_from_nothing_and_from_anything_else() {
+    fn an_empty_cell_has_no_decisions_and_a_malformed_cell_is_refused() {
         let none = PartTally::default();
         assert_eq!(read(&cell(&none, &none), ""), Some(Vec::new()));
         for wrong in

@@ -32,14 +32,14 @@ pub struct PublishedRates {
     /// Maximum of the P6 beside that of the Pentium 133.
     #[serde(skip_serializing)]
     p6_share: f64,
-    /// Why floating point gains on the P6, where it does.
+    /// Why the P6 is faster, and floating point slower, than published.
     #[serde(skip_serializing)]
     p6_cause: String,
 }
 
 /// Copies of more bytes must keep the order of the loops.
 const ORDER_FROM: u64 = 4096;
-/// The gain of floating point where there is none, at most.
+/// Maximum ratio of the rates of floating point and libc that counts as no gain.
 const NO_GAIN: f64 = 1.05;
 /// Copies of fewer bytes are made by the tail of each loop.
 const TAIL_BELOW: u64 = 64;
@@ -49,7 +49,7 @@ type Compare = fn(&FastCopyTable, &mut Comparisons);
 const REQUIRED: [(&str, Compare); 4] = [
     ("pentium-133, above 4 KB: libc < integer < floating point", FastCopyTable::order),
     ("pentium-133, below 64 B: all loops are the tail", FastCopyTable::tail),
-    ("the crossing of integer with libc moves right with the bytes of an iteration", FastCopyTable::unrolled),
+    ("the crossing of integer with libc moves to larger sizes with the bytes of an iteration", FastCopyTable::unrolled),
     ("p6-200, i486-100, above 4 KB: floating point gains at most 5 %", FastCopyTable::no_gain),
 ];
 
@@ -232,7 +232,7 @@ impl FastCopyTable {
         let large = |name: &str| self.machine(name).large().into_iter().fold(0.0, f64::max);
         text += &wrapped(
             &format!(
-                "maximum of p6-200 beside that of pentium-133: {:.2} of all sizes ({p6:.1} and {pentium:.1} MB/s), \
+                "maximum of p6-200 / that of pentium-133: {:.2} of all sizes ({p6:.1} and {pentium:.1} MB/s), \
                     {:.2} \
                  of the largest; published {p6_share}",
                 p6 / pentium,

@@ -35,7 +35,7 @@ pub(crate) fn lines<R: std::fmt::Display>(rules: impl IntoIterator<Item = (R, bo
     rules.into_iter().map(line).collect()
 }
 
-/// The numbers of cells within 6 and within 10 points of the published ones, of which they have some distances in
+/// The numbers of cells whose distances from the published figures, given in points, are at most 6 and at most 10
 /// points.
 pub(crate) fn within(distances: &[f64]) -> [usize; 2] {
     POINTS.map(|most| distances.iter().filter(|distance| distance.abs() <= most).count())

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_bytes_and_there_are_none_of_nothing() {
+    fn shares_are_of_bytes_and_undefined_without_bytes() {
         let parts = |bytes| Parts { bytes, ..Parts::default() };
         let tally = PartTally::from_iter([
             (FPM, "fastest", parts(3)),

@@ -86,9 +86,9 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
         ));
     }
     if run.stats.whole.requests == 0 && run.stats.end < Cycle::ZERO + scenario.warm_up {
-        warnings.push("nothing was counted: the run was over before its warm-up was".to_string());
+        warnings.push("nothing was counted: the run ended before its warm-up".to_string());
     } else if run.stats.whole.requests == 0 && run.cores.is_none() {
-        warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
+        warnings.push("no record was played: no record of the trace fits this memory".to_string());
     }
     if matches!(scenario.workload, Workload::Trace(_)) {
         let text = "no last-level cache is modeled: every recorded access, copy and zeroing goes to memory";

@@ -29,8 +29,8 @@ pub struct BreakEven<'a> {
 
 impl BreakEven<'_> {
     /// The size from which a copy under a method takes less time than by the loop, each alone on the idle
-    /// machine with nothing cached: the least one from which on all sizes are faster that are a line times a
-    /// power of two, up to 64 KiB; between the last two of these, to a line. None if no device copies under the
+    /// machine with nothing cached. Sizes from 64 KiB down by powers of two are tried until one is not faster; then
+    /// bisection finds the size to a line. None if no device copies under the
     /// method, or 64 KiB are not faster.
     ///
     /// # Errors

@@ -15,8 +15,8 @@ pub struct ControllerSettings {
     pub copy_hold_max: Option<Cycles>,
     /// Queue sizes, and watermarks of the write queue.
     pub queues: QueueSettings,
-    /// Order of the accesses of a channel; none for FR-FCFS, and for the one that a copy engine needs where
-    /// one copies.
+    /// Order of the accesses of a channel; none for the default, which is FR-FCFS, or the order that a copy engine
+    /// needs.
     pub scheduler: Option<Box<dyn Scheduler>>,
     /// When rows are closed.
     pub row_policy: RowPolicy,

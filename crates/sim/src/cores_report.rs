@@ -85,7 +85,7 @@ pub struct CoreRow {
     pub network: Option<NetworkCounts>,
     /// Cycles of the region without dispatch, by cause; the slots of a cycle count in parts.
     pub stall_cycles: StallRow,
-    /// CPU time of copies: slots from the begin of a copy or zeroing by the kernel, a copy unit each, to the first slot
+    /// CPU time of copies: slots from the start of a copy or zeroing by the kernel, a copy unit each, to the first slot
     /// in which the core can go on, counted when it ends, in core cycles.
     pub copy_cycles: f64,
     /// Lines requested from memory by loads and stores of the program which are its first access to the line since it
@@ -121,7 +121,7 @@ pub struct CoresReport {
     pub energy_nj: Option<f64>,
     /// DRAM energy per instruction, nJ; none without instructions or without a current set.
     pub energy_per_instruction_nj: Option<f64>,
-    /// Dynamic DRAM energy from the begin of the interval until the last request of the run is done, which may be
+    /// Dynamic DRAM energy from the start of the interval until the last request of the run is done, which may be
     /// after the interval, nJ; none without a current set.
     #[serde(skip)]
     pub dynamic_energy_nj: Option<f64>,

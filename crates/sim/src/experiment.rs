@@ -1,4 +1,4 @@
-//! An experiment: requests on one system under one copy policy, and its run.
+//! An experiment executes requests on one system under one copy policy.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -35,7 +35,7 @@ use crate::system::MemorySystem;
 use crate::trace_report::TraceReport;
 use crate::tracked::Tracked;
 
-/// Requests on one system under one copy policy.
+/// Requests to execute on one system under one copy policy.
 pub struct Experiment<'a> {
     /// The system.
     pub system: &'a MemorySystem,

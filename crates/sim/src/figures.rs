@@ -39,9 +39,9 @@ impl From<Outcomes> for RowOutcomes {
 /// Occupancy of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QueueDepth {
-    /// Mean entries in use, over time and channels; none of no time.
+    /// Mean entries in use, over time and channels; none in an empty interval.
     pub mean_entries: Option<f64>,
-    /// Maximum of the entries in use at the end of a cycle; none of no time.
+    /// Maximum of the entries in use at the end of a cycle; none in an empty interval.
     pub max_entries: Option<u64>,
 }
 
@@ -131,14 +131,14 @@ pub struct FiguresReport {
     pub unused_activates: u64,
     /// Bytes over the memory channels.
     pub channel_bytes: u64,
-    /// Channel bytes per time, 10^9 bytes per second; none of no time.
+    /// Channel bytes per time, 10^9 bytes per second; none in an empty interval.
     pub bandwidth_gb_s: Option<f64>,
     /// Share of the time in which a command bus was in use (a TRANSFER takes two clocks), 0 to 1, as the mean over the
-    /// channels; none of no time.
+    /// channels; none in an empty interval.
     pub command_bus_share: Option<f64>,
     /// Share of the time in which data was on a data bus (four clocks per RD, from CL after it, and per WR, from CWL
-    /// after it), 0 to 1, as the mean over the channels; none of no time. A burst across the end of an epoch counts in
-    /// both, by its clocks.
+    /// after it), 0 to 1, as the mean over the channels; none in an empty interval. A burst across the end of an epoch
+    /// counts in both, by its clocks.
     pub data_bus_share: Option<f64>,
     /// Entries of the read queue in use on a channel.
     pub read_queue: QueueDepth,
@@ -147,7 +147,7 @@ pub struct FiguresReport {
     /// Copies and initializations in progress, over all channels.
     pub copy_queue: QueueDepth,
     /// Number by kind: `ACT`, `ACT copy`, `ACT dropped`, `PRE`, `RD`, `WR`, `TRANSFER`, `RBM hop` (hops of RBMs, if
-    /// there are any), `REF`, `PDE` (into power-down), `SRE` (into self-refresh), `PDX or SRX` (out of either).
+    /// there are any), `REF`, `REFsb`, `PDE` (into power-down), `SRE` (self-refresh), `PDX or SRX` (out of either).
     pub commands: BTreeMap<&'static str, u64>,
     /// Parts of copies and initializations by mechanism and reason.
     pub parts: Vec<PartRow>,

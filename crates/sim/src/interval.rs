@@ -38,7 +38,7 @@ pub(crate) struct MeasuredInterval {
     pub(crate) energy: Option<EnergyReport>,
     /// Dynamic energy of the commands for the requests of each core; `None` without a current set.
     pub(crate) by_core: Vec<Option<EnergyReport>>,
-    /// Dynamic energy from the begin of the interval to the end of the run; `None` without a current set.
+    /// Dynamic energy from the start of the interval to the end of the run; `None` without a current set.
     pub(crate) to_end: Option<Picojoule>,
 }
 

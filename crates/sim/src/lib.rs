@@ -1,7 +1,7 @@
 //! The simulator as a library: build a system, run an experiment on it, read the results.
 //!
 //! [`SystemBuilder`] builds a [`MemorySystem`], by default the system of the `RowClone` paper. An
-//! [`Experiment`] is a workload on a system under a copy policy; [`Experiment::run`] returns an
+//! [`Experiment`] executes requests on a system under a copy policy; [`Experiment::run`] returns an
 //! [`Outcome`], which serializes with serde. The library opens no files and prints nothing. It
 //! returns an error for every setting that cannot be simulated: [`SystemError`] and
 //! [`ExperimentError`]. It re-exports the crates of the types in its interface, so that users

@@ -94,10 +94,10 @@ fn foreign(sweep: &Sweep<'_>, directory: &Path) -> Option<PathBuf> {
 
 /// An error that ends a sweep, with the command that continues it.
 fn keeps(error: Failure, directory: &Path) -> Failure {
-    let next = "what is finished is kept: the same command goes on from there";
+    let next = "finished runs are kept, and this command continues from them";
     let help = match &error.help {
         Some(help) => format!("{help}; {next}"),
-        None => format!("{} keeps what is finished: the same command goes on from there", directory.display()),
+        None => format!("{} keeps the finished runs, and this command continues from them", directory.display()),
     };
     error.with_help(help)
 }

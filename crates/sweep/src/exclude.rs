@@ -100,7 +100,7 @@ impl Condition {
             None if other.is_empty() => return Err((format!("has no value after `{sign}`"), named())),
             None => Side::Value(without_unit(&columns[left].key, value(other))),
         };
-        // The condition must be able to hold for some points and to fail for others, as far as types show it.
+        // An order needs values that have one; equality with a value needs a value that the axis has.
         let values: Vec<Vec<&Value>> = axes.iter().flat_map(Axis::values).collect();
         let against = match &right {
             Side::Column(column) => values[*column][0],
@@ -109,7 +109,7 @@ impl Condition {
         let found: Vec<_> = values[left].iter().map(|value| compare(value, against)).collect();
         let is_order = sign.contains(['<', '>']);
         let what = if is_order && found.contains(&None) {
-            "orders what has no order: numbers and texts"
+            "orders values that have no order"
         } else if !is_order && matches!(right, Side::Value(_)) && !found.contains(&EQUAL) {
             "compares with a value that the axis never has"
         } else {
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(message("byte < 1"), "names `byte`, which is no axis");
         assert_eq!(message("bytes <"), "has no value after `<`");
         assert_eq!(message("bin = 1600L"), "compares with a value that the axis never has");
-        assert_eq!(message("bin < 5"), "orders what has no order: numbers and texts");
-        assert_eq!(message("bin < bytes"), "orders what has no order: numbers and texts");
+        assert_eq!(message("bin < 5"), "orders values that have no order");
+        assert_eq!(message("bin < bytes"), "orders values that have no order");
     }
 }

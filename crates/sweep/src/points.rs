@@ -15,7 +15,7 @@ const COMBINATIONS_MAX: u64 = 10_000_000;
 #[derive(Clone, Debug)]
 pub struct Points<'a> {
     file: &'a SweepFile,
-    /// Numbers of the combinations that are points; none if no combination is excluded.
+    /// Numbers of the combinations that are points; `None` if all combinations are.
     kept: Option<Vec<u32>>,
     count: u64,
 }
@@ -35,11 +35,11 @@ impl<'a> Points<'a> {
     /// Computes all points of a sweep.
     ///
     /// # Errors
-    /// There are more than the maximum, or none.
+    /// There are more combinations than the maximum, or no points.
     pub fn of(file: &'a SweepFile) -> Result<Points<'a>, Failure> {
         let all = file.axes.iter().try_fold(1, |all: u64, axis| all.checked_mul(axis.steps.len() as u64));
         let Some(all) = all.filter(|&all| all <= COMBINATIONS_MAX) else {
-            return Err(Failure::at(&file.path, format_args!("has more than {COMBINATIONS_MAX} points"))
+            return Err(Failure::at(&file.path, format_args!("has more than {COMBINATIONS_MAX} combinations"))
                 .with_help("make several sweeps of it"));
         };
         let mut points = Points { file, kept: None, count: all };
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn more_points_than_anybody_wants_are_refused() {
+    fn too_many_combinations_are_refused() {
         assert!(Points::of(&file(&[1000, 1000, 1000])).is_err());
         assert!(Points::of(&file(&[1 << 16; 4])).is_err(), "more than 64 bits can count");
     }

@@ -108,7 +108,7 @@ fn pace(runs: &Tally, done: u64, points: u64, elapsed: Duration) -> String {
     let runs_per_point = (worked + runs.kept) as f64 / done as f64;
     let rate = worked as f64 / runs_per_point / elapsed.as_secs_f64();
     let left = Duration::from_secs_f64(points.saturating_sub(done) as f64 / rate);
-    format!(", {rate:.1} a second, {} left", HumanDuration(left))
+    format!(", {rate:.1} per second, {} left", HumanDuration(left))
 }
 
 #[cfg(test)]
@@ -121,6 +121,6 @@ mod tests {
         // 3 runs per point; 1800 of 12,000 were not finished before.
         let runs = Tally { done: 1798, kept: 10_200, failed: 2, first_failure: None };
         let line = line("x", &runs, 4000, 10_000, EVERY);
-        assert_eq!(line, "x: 4,000 of 10,000 points, 2 failed, 10.0 a second, 10 minutes left");
+        assert_eq!(line, "x: 4,000 of 10,000 points, 2 failed, 10.0 per second, 10 minutes left");
     }
 }

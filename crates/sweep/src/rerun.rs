@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_cut_into_the_words_that_it_was_made_of() {
+    fn a_shell_splits_the_command_into_its_words() {
         let sets = ["seed=7", "", "a b", "it's=[\"x\\y\"]", "'"].map(str::to_owned);
         let line = command(Path::new("a 'b'.toml"), &sets, &[], None);
         let mut expected = vec!["rowclone-sim".to_owned(), "run".to_owned(), "a 'b'.toml".to_owned()];
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_from_the_others_of_its_point() {
+    fn each_run_of_a_point_has_its_own_command() {
         let words = ["seed=7".to_owned(), "operation.0.src=[\"it's\"]".to_owned()];
         let placements = [Placement::AsRecorded, Placement::Allocator(os_alloc_sim::Policy::Buddy)];
         let runs = placements.map(|placement| Variant::of_policy(ROWCLONE, placement));

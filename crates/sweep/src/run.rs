@@ -63,7 +63,7 @@ impl Planned {
 pub(super) struct PlannedRun {
     pub(super) variant: Variant,
     pub(super) digest: Digest,
-    /// Index of the run to which its ratios refer.
+    /// The run to which its ratios refer.
     pub(super) reference: Variant,
     /// Whether the run has a row; a run without one only provides ratios.
     pub(super) is_listed: bool,

@@ -130,7 +130,7 @@ impl<'a> Submission<'a> {
         let jobs = directory.join(JOBS);
         let file = OpenOptions::new().create(true).append(true).open(&jobs);
         file.and_then(|mut file| writeln!(file, "{job} {}", self.of)).map_err(|error| {
-            let help = format!("it runs as job {job}, and will not be known to: submit nothing before it has ended");
+            let help = format!("it runs as job {job}, which is not recorded here: submit nothing before it has ended");
             Failure::writing(&jobs, &error).with_help(help)
         })?;
         Ok(Some(job))
@@ -219,7 +219,7 @@ fn waiting(directory: &Path, of: u64) -> Result<BTreeSet<u64>, Failure> {
             Some(&then) if then != of => {
                 let message = format!("job {job} is in the queue, and runs {then} shards of this sweep, not {of}");
                 return Err(Failure::new(message).with_help(format!(
-                    "give `--points-per-task` as then, wait until it has ended, or cancel it: `scancel {job}`"
+                    "give the `--points-per-task` of this job, wait until it has ended, or cancel it: `scancel {job}`"
                 )));
             }
             known => waiting.extend(known.map(|_| shard)),
@@ -267,7 +267,7 @@ fn ranges(numbers: &[u64]) -> String {
 fn text(path: &Path) -> Result<&str, Failure> {
     let plain = |text: &&str| !text.contains(|c: char| c.is_control() || c == '\\');
     path.to_str().filter(plain).ok_or_else(|| {
-        Failure::at(path, "this path cannot stand in a job script")
+        Failure::at(path, "this path cannot be written in a job script")
             .with_help("use a path without backslashes and control characters, in UTF-8")
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! For any input bytes, a reader returns records or an error with the line, what was found and what
 //! would be valid. It never panics, and its memory is bounded independently of the input. The crate
-//! opens no files: readers take `Read`, writers take `Write`, and the caller adds file names to
+//! opens no files except executables: readers take `Read`, writers take `Write`, and the caller adds file names to
 //! errors.
 //!
 //! - [`trace`]: memory traces with copies and fills, in the formats of this simulator and of

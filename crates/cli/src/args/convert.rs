@@ -9,9 +9,8 @@ use crate::formats::{self, FileFormat};
 
 /// `convert`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    after_help = "A memory trace becomes a memory trace or a recording, so does a recording, and a command trace a \
-        command trace. Command formats with one file per channel and rank write OUT with \
+#[command(after_help = "Memory traces and recordings convert to memory traces or recordings, and command traces to \
+        command traces. Command formats with one file per channel and rank write OUT with \
     `-chan-C-rank-R` before its extension where the memory has several.\n\n\
     Examples:\n  \
     rowclone-sim convert traces/samples/forkset-rc.gz forkset.native\n  \
@@ -20,8 +19,7 @@ use crate::formats::{self, FileFormat};
     rowclone-sim convert mixed.csv mixed.hdl\n  \
     rowclone-sim convert memcpy.lackey memcpy.rct.zst\n  \
     rowclone-sim convert program.rct.zst short.rct.zst --first 1000000 --level 19\n  \
-    rowclone-sim convert dramsim3ch_0cmd.trace log.csv --system ddr3-1600-8gb-dimm"
-)]
+    rowclone-sim convert dramsim3ch_0cmd.trace log.csv --system ddr3-1600-8gb-dimm")]
 pub struct ConvertArgs {
     /// The trace, plain, gzip or Zstandard; `-` is standard input
     #[arg(value_name = "IN")]
@@ -38,7 +36,7 @@ pub struct ConvertArgs {
     /// The memory system.
     #[command(flatten)]
     pub system: TraceSystemArgs,
-    /// Instructions per clock of the memory, which make clocks of the instructions of a memory trace
+    /// Instructions per clock of the memory, to convert the instructions of a memory trace to clocks
     #[arg(long, value_name = "RATE", default_value = "4", value_parser = rate)]
     pub instructions_per_clock: f64,
     /// Leaves out and counts what OUT cannot express; without it, the first such command or record is an error

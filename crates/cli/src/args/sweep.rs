@@ -137,7 +137,7 @@ fn sbatch_option(text: &str) -> Result<String, String> {
     }
     let name = text.split('=').next().unwrap_or_default();
     if ["--array", "--wrap", "--parsable", "--test-only"].contains(&name) || text.starts_with("-a") {
-        return Err("which tasks there are is said by `--points-per-task` and `--max-running`".to_owned());
+        return Err("`--points-per-task` and `--max-running` determine the tasks".to_owned());
     }
     Ok(text)
 }

@@ -55,7 +55,7 @@ pub struct TraceHeadArgs {
     /// The recording, plain, gzip or Zstandard; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Most lines
+    /// Maximum number of lines
     #[arg(short = 'n', long, value_name = "N", default_value = "10")]
     pub lines: usize,
 }
@@ -110,7 +110,7 @@ pub struct FindCopiesArgs {
     /// The memory system of a trace with DRAM coordinates: a TOML file, or a name of `rowclone-sim systems`
     #[arg(long, value_name = "SYSTEM")]
     pub system: Option<PathBuf>,
-    /// Instructions per clock of the memory, which make clocks of the instructions of a trace
+    /// Instructions per clock of the memory, to convert the instructions of a trace to clocks
     #[arg(long, value_name = "RATE", default_value = "4", requires = "write", value_parser = rate)]
     pub instructions_per_clock: f64,
     /// Most copies that are listed; all are counted

@@ -16,7 +16,7 @@ use crate::interrupt;
 use crate::output;
 use rowclone_config::Failure;
 
-/// The log breaks a rule.
+/// Exit code if the trace violates a rule.
 const VIOLATIONS: u8 = 1;
 
 /// What the check of a trace without rows leaves out.
@@ -60,7 +60,7 @@ fn check(args: &CheckArgs) -> Result<Verdict, Failure> {
     let end = trace.end().unwrap_or(last);
     if end < last {
         let (name, help) = trace.end_name();
-        let message = format!("{name} is {end}, but a command stands at cycle {last}");
+        let message = format!("{name} is {end}, but a command was issued in cycle {last}");
         return Err(Failure::at(&args.file, message).with_help(help));
     }
     checker.finish_ranks(end, |channel, rank| trace.holds(channel, rank));

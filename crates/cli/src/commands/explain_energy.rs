@@ -81,7 +81,7 @@ fn unit_prices(priced: &Priced<'_>, columns: usize) -> String {
         currents.bin().name,
         memory.system().bin.full_name()
     );
-    let table = fitted(&[("one", Left), ("how", Left), ("nJ", Right)], &cells, columns);
+    let table = fitted(&[("component", Left), ("formula", Left), ("nJ", Right)], &cells, columns);
     format!("{}\n{table}\n{}", wrapped(&title, columns), notes(priced, columns))
 }
 
@@ -268,7 +268,7 @@ fn shares(prices: &Prices, commands: &CommandCounts, width: usize) -> String {
         })
         .collect();
     cells.push(vec!["dynamic energy".into(), String::new(), String::new(), nj(total), "100.0 %".into()]);
-    fitted(&[("what", Left), ("count", Right), ("nJ each", Right), ("nJ", Right), ("share", Right)], &cells, width)
+    fitted(&[("component", Left), ("count", Right), ("nJ each", Right), ("nJ", Right), ("share", Right)], &cells, width)
 }
 
 /// A number with at most four decimals.

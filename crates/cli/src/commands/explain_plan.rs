@@ -93,7 +93,7 @@ fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
     }
     let parts = served.iter().map(|(mechanism, count)| format!("{count} by {}", mechanism.name()));
     let parts = parts.collect::<Vec<_>>().join(", ");
-    format!("\n{} weighs the state of the memory; alone on an idle one, parts: {parts}\n", policy.name())
+    format!("\nThe choice of {} depends on the state of the memory; on an idle memory, parts: {parts}\n", policy.name())
 }
 
 /// Maximum number of parts that are printed; further parts are counted.

@@ -145,8 +145,8 @@ fn timeline(scenario: &Scenario, variant: Variant, window: Window, file: AtomicF
 /// Output that a run writes once per result: the flag that names it, and the reason why it goes to a file only.
 type PerResult = (&'static str, &'static str);
 
-const LOG: PerResult = ("--commands", "a log needs a file, for its end is entered at its beginning");
-const TIMELINE: PerResult = ("--timeline", "a timeline needs a file, for results are printed");
+const LOG: PerResult = ("--commands", "a log needs a file, because its header contains the end of the run");
+const TIMELINE: PerResult = ("--timeline", "a timeline needs a file, because standard output has the results");
 
 /// The file of an output: `log.csv` becomes `log-rowclone.csv` where there are several variants.
 fn file_of(
@@ -325,14 +325,14 @@ fn controller(scenario: &Scenario, variant: Variant) -> ControllerSettings {
     }
 }
 
-/// The parameter of the background model, if it differs from the 1 of the standard.
+/// The parameter of the background model; none if it and that of the standard are 1.
 fn background_rho(memory: &MemorySystem) -> Option<f64> {
     let rho = memory.prices()?.background_rho();
     let of_standard = memory.system().standard().definition().background_rho;
     (rho < 1.0 || of_standard < 1.0).then_some(rho)
 }
 
-/// Two lines for the terminal: the scenario with its system, and the trace with its arrivals.
+/// Lines for the terminal: scenario and system, trace with arrivals and usable capacity, and copy unit.
 fn brief(scenario: &Scenario) -> String {
     let system = &scenario.system;
     let geometry = system.memory.system().geometry;

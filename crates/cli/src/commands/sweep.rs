@@ -131,7 +131,7 @@ fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, Failure> {
         .map_err(|error| Failure::new(format!("the processors cannot be counted: {error}")).with_help("give `--jobs`"))
 }
 
-/// Prints the runs of a sweep.
+/// Text of `--dry-run`: number of points, axes, and the first points.
 fn dry_run(file: &SweepFile, sweep: &Sweep<'_>, shard: Option<Shard>) -> String {
     let numbers = sweep.numbers(shard);
     let (points, combinations) = (sweep.points.count(), sweep.points.combinations());

@@ -8,7 +8,7 @@ use trace_io::recording::{Detail, Metadata};
 use crate::args::TraceVerifyArgs;
 use crate::{interrupt, recording};
 
-/// Reads a recording to its end, and compares everything, with the digest; then loads with the stores before them, if
+/// Checks all of a recording and its digest; then compares the contents of loads with those of earlier stores, if
 /// there are contents.
 ///
 /// # Errors
@@ -26,5 +26,5 @@ pub fn run(args: &TraceVerifyArgs) -> Result<String, Failure> {
         Metadata { contents: true, detail: Detail::Accesses, .. } => format!("{}\n", compared(path)?),
         _ => String::new(),
     };
-    Ok(format!("{}: {blocks} of {instructions} are consistent\n{contents}", path.display()))
+    Ok(format!("{}: {blocks} with {instructions} are consistent\n{contents}", path.display()))
 }

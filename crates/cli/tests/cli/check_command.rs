@@ -113,8 +113,8 @@ fn what_is_no_log_ends_with_2() {
     let (directory, path) = log(&fpm(0), Some(40));
     let name = path.to_str().unwrap();
     let expected = format!(
-        "error: {name}: `end_cycle` is 40, but a command stands at cycle 50\nhelp: correct it, or write `# end_cycle = \
-            unknown`\n"
+        "error: {name}: `end_cycle` is 40, but a command was issued in cycle 50\nhelp: correct it, or write \
+            `# end_cycle = unknown`\n"
     );
     assert_eq!(check(&path, &[]), (2, String::new(), expected));
 

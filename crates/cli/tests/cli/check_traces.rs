@@ -207,7 +207,7 @@ fn faults_of_a_trace_are_named_with_their_line() {
         ),
         (
             "9,ACT,3\n8,END,0\n",
-            "error: t.trace: `END` is 8, but a command stands at cycle 9\nhelp: correct it, or leave it out\n",
+            "error: t.trace: `END` is 8, but a command was issued in cycle 9\nhelp: correct it, or leave it out\n",
         ),
     ] {
         let (code, stdout, stderr) = Case::new("t.trace", trace).check(&[]);

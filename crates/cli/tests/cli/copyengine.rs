@@ -9,7 +9,7 @@ use crate::common::{json, run};
 /// What `FEW` gives.
 static TABLE: LazyLock<Value> = LazyLock::new(|| json(&FEW));
 
-/// Few packets, all of which find the L2 as it was at the begin.
+/// Few packets, all of which find the L2 as it was at the start.
 const FEW: [&str; 6] = ["reproduce", "copyengine", "--packets", "20", "--warm-up", "8"];
 
 fn of(value: &Value, key: &str) -> f64 {

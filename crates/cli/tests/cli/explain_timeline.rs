@@ -38,8 +38,8 @@ fn a_copy_by_fpm_is_drawn_with_its_three_gaps() {
     let expected = "\
 page-copy, policy rowclone, DDR3-1066G, tCK 1.875 ns: 3 commands
 
-#  cycle     ns  bank      command                       what set its time
-0      0   0.00  c0 r0 b0  ACT row 32769                 nothing: it arrived then
+#  cycle     ns  bank      command                       reason for its cycle
+0      0   0.00  c0 r0 b0  ACT row 32769                 arrival of the request
 1     20  37.50  c0 r0 b0  ACT row 32768 (copies 32769)  FPM 20 after #0 (tRAS)
 2     40  75.00  c0 r0 b0  PRE                           tRAS 20 after #1
 
@@ -95,7 +95,7 @@ fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any
             checker.push(issued.at, channel, &command);
         }
     }
-    for reason in ["tRCD", "tRP", "FPM", "tXP", "tRFC", "nothing", "other commands went first"] {
+    for reason in ["tRCD", "tRP", "FPM", "tXP", "tRFC", "arrival of the request", "other commands had priority"] {
         assert!(named.contains_key(reason), "{reason} is not among {named:?}");
     }
 }
@@ -109,10 +109,10 @@ fn rule(reason: &str) -> Option<(String, u64, u64)> {
 }
 
 #[test]
-fn what_waits_for_nothing_says_so() {
+fn a_command_that_no_rule_delays_has_its_reason() {
     let text = explained("traces/mixed.toml", &["--set", RULE, "--from", "7.79us", "--count", "3"]);
     let reasons: Vec<String> = listed(&text).into_iter().map(|(_, _, reason)| reason).collect();
-    assert_eq!(reasons[1..], ["nothing: refresh due then", "tRP-REF 8 after #1000"], "{text}");
+    assert_eq!(reasons[1..], ["refresh due", "tRP-REF 8 after #1000"], "{text}");
 }
 
 /// Played to its end, it would take hours.

@@ -314,6 +314,6 @@ fn a_result_warns_of_other_currents_and_of_an_empty_measurement() {
     let other = "the currents `2 Gb x8 -25E` are of 2 Gb chips, and the system has 4 Gb chips: its energies are those \
         of another part";
     assert_eq!(warnings("system.device.density_gb=4"), serde_json::json!([other]));
-    let over = "nothing was counted: the run was over before its warm-up was";
+    let over = "nothing was counted: the run ended before its warm-up";
     assert_eq!(warnings("warm_up_cycles=1_000_000"), serde_json::json!([over]));
 }

@@ -55,13 +55,13 @@ fn keys_and_types() {
         "\"system.toml\"",
         "\"none.toml\"",
         "scenario.toml:1: `system` is \"none.toml\", but none.toml cannot be read: no such file",
-        "paths start from the directory of the file in which they stand",
+        "paths are relative to the directory of the file that contains them",
     );
     check(
         "\"system.toml\"",
         "\"/dev\"",
         "scenario.toml:1: `system` is \"/dev\", but /dev cannot be read: it is a directory",
-        "paths start from the directory of the file in which they stand",
+        "paths are relative to the directory of the file that contains them",
     );
 }
 
@@ -398,7 +398,7 @@ fn recorded_traces() {
     check_workload(
         "kind = \"trace\"\nfile = \"none.gz\"\ninstructions_per_clock = 4",
         "scenario.toml:6: `workload.file` is \"none.gz\", but none.gz cannot be read: no such file",
-        "paths start from the directory of the file in which they stand",
+        "paths are relative to the directory of the file that contains them",
     );
     check_workload(
         "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4",
@@ -409,7 +409,7 @@ fn recorded_traces() {
     check_workload(
         "kind = \"trace\"\nfile = \"/dev/null\"\ninstructions_per_clock = 4",
         "scenario.toml:6: `workload.file` is \"/dev/null\", but /dev/null cannot be read: it is not a regular file",
-        "paths start from the directory of the file in which they stand",
+        "paths are relative to the directory of the file that contains them",
     );
 }
 
@@ -570,7 +570,7 @@ fn set_is_checked_like_the_file_and_named() {
     check_set(
         "system=none.toml",
         "`system` is \"none.toml\", but none.toml cannot be read: no such file",
-        "paths start from the directory of the file in which they stand",
+        "paths are relative to the directory of the file that contains them",
     );
 }
 
@@ -596,12 +596,12 @@ fn only_regular_files_of_at_most_16_mib_are_read_as_toml() {
     assert!(refused("just.toml").1.contains("`seed` is missing"));
     let pipe = directory.path("pipe.toml");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let no_file = "cannot be read: it is not a regular file\nhelp: write what it gives into a file, and give that\n";
+    let no_file = "cannot be read: it is not a regular file\nhelp: write its output to a file, and give that file\n";
     assert_eq!(refused("pipe.toml"), (2, format!("error: pipe.toml: {no_file}")));
     assert_eq!(refused("/dev/zero"), (2, format!("error: /dev/zero: {no_file}")));
     check_set(
         &format!("system={}", pipe.display()),
         &format!("`system` is \"{0}\", but {0} cannot be read: it is not a regular file", pipe.display()),
-        "paths start from the directory of the file in which they stand",
+        "paths are relative to the directory of the file that contains them",
     );
 }

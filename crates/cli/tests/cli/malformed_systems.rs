@@ -141,7 +141,7 @@ fn the_device() {
         "2 Gb x8 -25E",
         "no.toml",
         "system.toml:5: `device.currents` is \"no.toml\", but no.toml cannot be read: no such file",
-        "paths start from the directory of the file in which they stand",
+        "paths are relative to the directory of the file that contains them",
     );
     check(
         "\"counted\"",

@@ -164,7 +164,8 @@ fn what_is_wrong_is_told_with_its_file_and_what_would_work() {
         (
             &["--x", "bytes", "--y", "latency_ns", "--kind", "heat"],
             "error: a heat map shows one column by two others\n\
-             help: give `x` for what lies across, `by` for what lies up, and `y` for the values, one column each\n"
+             help: give `x` for the horizontal axis, `by` for the vertical axis, and `y` for the values, one column \
+             each\n"
                 .to_owned(),
         ),
     ] {

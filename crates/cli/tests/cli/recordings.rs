@@ -50,7 +50,7 @@ fn a_trace_becomes_a_recording_and_a_trace_again() {
     for file in ["a.rct.zst", "a.rct"] {
         assert_eq!(ran(directory, &["trace", "head", file]), head);
         let verified = ran(directory, &["trace", "verify", file]);
-        assert!(verified.ends_with(": 1 block of 3 instructions are consistent\n"), "{verified}");
+        assert!(verified.ends_with(": 1 block with 3 instructions are consistent\n"), "{verified}");
     }
     assert_eq!(ran(directory, &["trace", "head", "a.rct", "-n", "1"]), "1 1 create process=1\n");
     let info: Value = serde_json::from_str(&ran(directory, &["trace", "info", "a.rct", "--format", "json"])).unwrap();

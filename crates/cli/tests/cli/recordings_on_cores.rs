@@ -29,7 +29,7 @@ fn ran(arguments: &[&str]) -> String {
 fn commands_run_a_recording_under_each_policy() {
     let directory = tempfile::tempdir().unwrap();
     let file = recording(directory.path());
-    let assumed = "a.rct.zst: pages of files are in the page cache from the begin";
+    let assumed = "a.rct.zst: pages of files are in the page cache from the start";
     let first = ran(&["run", &file, "--check", "--copies", "all"]);
     assert!(first.contains(assumed) && first.contains("check: every command is legal"), "{first}");
     assert_eq!(ran(&["run", "--trace", &file, "--check", "--copies", "all"]), first);

@@ -53,7 +53,7 @@ fn the_energy_of_a_request_of_a_workload_is_itemized() {
 fn a_timeline_begins_with_the_request() {
     let sets = ["--set", "policies=[\"rowclone\"]", "--set", "allocator.policies=[\"subarray-aware\"]", "--count", "4"];
     let text = explained(&[&["timeline", "traces/fork.toml", "--request", "3"], &sets[..]].concat());
-    let taken = text.lines().find(|line| line.starts_with("request 3, taken in cycle ")).unwrap();
+    let taken = text.lines().find(|line| line.starts_with("request 3, accepted in cycle ")).unwrap();
     let taken: u64 = taken.split(" cycle ").nth(1).unwrap().split(':').next().unwrap().parse().unwrap();
     let first = text.lines().skip_while(|line| !line.trim_start().starts_with('#')).nth(1).unwrap();
     let cycle: u64 = first.split_whitespace().nth(1).unwrap().parse().unwrap();

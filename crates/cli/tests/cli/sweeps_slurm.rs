@@ -232,7 +232,7 @@ fn shards_of_another_cut_are_not_run_beside_those_in_the_queue() {
     assert_eq!(
         cluster.refuses(&["--points-per-task", "3"]),
         "error: job 101 is in the queue, and runs 5 shards of this sweep, not 3\n\
-         help: give `--points-per-task` as then, wait until it has ended, or cancel it: `scancel 101`\n"
+         help: give the `--points-per-task` of this job, wait until it has ended, or cancel it: `scancel 101`\n"
     );
     cluster.queue("");
     let (job, _) = cluster.submit(&["--points-per-task", "3"]);
@@ -272,7 +272,7 @@ fn paths_may_have_any_characters_that_a_script_can_hold() {
     let (code, _, stderr) = cluster.sweep(&["it's 5% \"$(x)\".toml", "--out", "a\\b", "--slurm"]);
     assert_eq!(code, 2);
     assert!(
-        stderr.contains("this path cannot stand in a job script\nhelp: use a path without backslashes"),
+        stderr.contains("this path cannot be written in a job script\nhelp: use a path without backslashes"),
         "{stderr}"
     );
 }

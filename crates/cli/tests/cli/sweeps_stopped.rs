@@ -64,7 +64,7 @@ fn a_signal_ends_a_sweep_with_its_number_and_says_how_to_go_on() {
         let output = child.wait_with_output().unwrap();
         let out = directory.path("out");
         let said = format!(
-            "error: interrupted\nhelp: {} keeps what is finished: the same command goes on from there\n",
+            "error: interrupted\nhelp: {} keeps the finished runs, and this command continues from them\n",
             out.display()
         );
         assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(code), said));
@@ -123,7 +123,7 @@ fn a_full_disk_is_said_and_what_was_finished_is_kept() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.starts_with(&format!("error: {}/journal.jsonl: cannot be written: ", out.display())), "{stderr}");
-    assert!(stderr.ends_with("keeps what is finished: the same command goes on from there\n"), "{stderr}");
+    assert!(stderr.ends_with("keeps the finished runs, and this command continues from them\n"), "{stderr}");
     let torn = fs::read(&journal).unwrap();
     assert!(torn.len() == LIMIT && !torn.ends_with(b"\n"), "a record was cut off at the limit");
     assert_eq!(finished(&directory), 4);

@@ -46,11 +46,10 @@ fn a_plan_is_explained_with_the_estimates_that_it_goes_by() {
     let stdout = stdout.replace("\n  ", " ");
     let within_a_bank = stdout.split("\ncopy 4 KiB").nth(3).unwrap();
     assert!(within_a_bank.contains("562 / 2339.8  558 / 3288.2"), "{within_a_bank}");
-    assert!(
-        within_a_bank.contains("\nfastest weighs the state of the memory; alone on an idle one, parts: 1 by channel\n")
-    );
-    assert!(
-        within_a_bank
-            .contains("\nleast-energy weighs the state of the memory; alone on an idle one, parts: 1 by psm2\n")
-    );
+    assert!(within_a_bank.contains(
+        "\nThe choice of fastest depends on the state of the memory; on an idle memory, parts: 1 by channel\n"
+    ));
+    assert!(within_a_bank.contains(
+        "\nThe choice of least-energy depends on the state of the memory; on an idle memory, parts: 1 by psm2\n"
+    ));
 }

@@ -250,7 +250,7 @@ pub struct CoreCounters {
     pub pending_copy_cycles: u64,
     /// Those of them in which other instructions advanced.
     pub overlapped_copy_cycles: u64,
-    /// Slots from the begin of copies and zeroings to the first in which the core could go on.
+    /// Slots from the start of copies and zeroings to the first in which the core could go on.
     pub copy_slots: u64,
     /// Misses of the program that are its first accesses to lines since their copies.
     pub misses_after_copies: u64,

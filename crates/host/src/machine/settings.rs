@@ -45,7 +45,7 @@ pub struct Classes([ClassSettings; Classes::COUNT]);
 /// A class of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassSettings {
-    /// Core cycles from the begin of an instruction without memory access, or from the data of a load, to its
+    /// Core cycles from the start of an instruction without memory access, or from the data of a load, to its
     /// result; of a store, from its access to its retirement, of which 0 counts as 1.
     pub latency: u64,
     /// Core cycles for which an instruction occupies a unit, at least 1.

@@ -105,7 +105,7 @@ pub enum ReplayError {
     Allocator(#[from] AllocatorError),
     /// The allocator has no free frame.
     #[error(
-        "line {line}: no frame is left for page {page}: all {frames} frames that there are to hand out are in use, \
+        "line {line}: no frame is left for page {page}: all {frames} allocatable frames are in use, \
          {held} of them since before the trace began"
     )]
     OutOfFrames {

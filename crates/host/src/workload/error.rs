@@ -163,8 +163,8 @@ impl WorkloadError {
             }
             Self::OutOfMemory { key, .. } => format!("lower `{key}`, or the allocator's `utilization`"),
             Self::NoAllocator { .. } => {
-                "add an allocator, for example with `policy = \"subarray-aware\"`, or `\"buddy\"` for one that looks \
-                    at no subarrays"
+                "add an allocator, for example with `policy = \"subarray-aware\"`, or `\"buddy\"`, which ignores \
+                    subarrays"
                     .to_owned()
             }
             Self::NeedlessAllocator { .. } => "leave the allocator out: the addresses are the workload's \

@@ -25,7 +25,7 @@ fn element(frames: &[u64], index: usize) -> u64 {
     frames[(offset / PAGE) as usize] + offset % PAGE
 }
 
-/// A copy from the begin of its set-up until its status is visible.
+/// A copy from the start of its set-up until its status is visible.
 #[derive(Clone, Copy, Debug)]
 struct Descriptor {
     core: usize,

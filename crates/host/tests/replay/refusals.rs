@@ -207,7 +207,7 @@ fn errors_name_the_line_and_a_remedy() {
     refused(
         "R 12345 0 1\n",
         full(1.0),
-        "line 1: no frame is left for page 0x12000: all 130808 frames that there are to hand out are in use, 130808 of \
+        "line 1: no frame is left for page 0x12000: all 130808 allocatable frames are in use, 130808 of \
             them \
          since before the trace began",
         "lower `utilization`, or give the system more memory",

@@ -55,7 +55,7 @@ fn table() -> CompareTable {
 const TEXT: &str = "\
 3 copiers on paper: 2 cases of copies, 1 of zeroings, 1 of messages
 beside a working set of 512 KiB. Energy is the dynamic energy of the DRAM; lines that stay dirty in a
-cache are written later, and that is in no figure.
+cache are written later; no figure includes these writes.
 
 Which is fastest? copies: loop-cached in 1, fpm-only in 1 of 2; zeroings: fpm-only in 1 of 1; messages:
   loop-cached in 1 of 1
@@ -101,7 +101,7 @@ fn the_first_screen_has_answers_tables_and_reasons() {
     let reasons = "Copiers that cannot do an operation themselves\n\
                    copy 64 B: would copy over the channel: the operation covers only a part of the row: fpm-only\n\
                    copy 64 B: the kernel's loop copies less than 1 KiB (`kernel.copier_min_bytes`): dma\n\
-                   zero 4 KiB: the device does not zero, and the kernel's loop does: dma\n";
+                   zero 4 KiB: the device does not zero; the kernel's loop zeroes: dma\n";
     assert!(text.contains(reasons), "{text}");
     let details = table().to_text(true, 110);
     assert!(details.contains("Copy of a cold source, nothing read afterwards: dynamic energy, nJ\n"), "{details}");

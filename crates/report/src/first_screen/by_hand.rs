@@ -100,7 +100,7 @@ fn fixed_arrivals_are_answered_with_mean_latencies() {
     assert_eq!(second, "rowclone fpm 75 % 2,500 3.00x 90.0 2.00x 80.0 62.5x");
 }
 
-/// Of two results of a policy, the one with the greater ratio of the figures that answer.
+/// Of two results of a policy, the row shows the one with the greater ratio of the main figures.
 #[test]
 fn a_policy_is_represented_by_its_best_result() {
     let first = report("rowclone", 100.0, 50.0, [10.0, 4.0], [None; 2]);

@@ -24,9 +24,9 @@ pub struct CopyCost {
     pub cold_cycles: u64,
     /// By the loop, source and destination cached.
     pub warm_cycles: u64,
-    /// By the engine, from its begin to the end of the wait for it, without pinning.
+    /// By the engine, from its start to the end of the wait for it, without pinning.
     pub dma_cycles: u64,
-    /// Until the core can go on after the begin.
+    /// Until the core can go on after the start.
     pub start_up_cycles: u64,
     /// Time by which the copy prolongs other work that is longer than the copy: start-up and completion.
     pub cpu_cycles: u64,
@@ -56,7 +56,7 @@ pub struct IoatTable {
     pub measurements: Vec<MeasuredRow>,
 }
 
-/// Published figures beside which there is none, and the history of the comparison.
+/// Published figures without a simulated counterpart, and the history of the comparison.
 #[derive(Deserialize)]
 struct Remarks {
     only_published: String,
@@ -134,7 +134,7 @@ impl IoatTable {
         }
         let line = |row: &&MeasuredRow| {
             let cause = row.answer_us().map_or_else(
-                || "the runs end at other packets: use more".to_owned(),
+                || "the two runs end at different packets: use more packets".to_owned(),
                 |[without, with]| {
                     format!(
                         "clients wait: an answer takes {without:.0} us without the engine, and {with:.0} us with it"

@@ -105,7 +105,7 @@ pub(super) fn draw(runs: &Runs) -> Markup {
     let references = runs.distinct("reference").join(", ");
     html! {
         @if all.is_empty() {
-            p { "No speedup is known: the results have no reference, or nothing beside it." }
+            p { "No speedup is known: the results have no reference, or the reference alone." }
         } @else {
             ul.headline {
                 @for (variant, ratios) in &all {

@@ -73,7 +73,7 @@ pub(super) fn tally(runs: &Runs) -> Option<Sortable> {
     }
     let mut table = Sortable {
         id: "tally",
-        caption: "Points in which each policy has the lowest figure, shared places counted for each".to_owned(),
+        caption: "Points in which each policy has the lowest figure; a tie counts for each of its policies".to_owned(),
         heads: heads("policy"),
         rows: variants.iter().map(|variant| vec![Shown::text(variant.clone())]).collect(),
     };

@@ -113,7 +113,7 @@ impl Drawing {
         let categories = matches!(self.chart.x, Across::Categories(_)).then_some(&self.x);
         if categories.is_none() && !entries.x.numeric {
             let error = TableError::new(format!("the values of `{}` are not numbers", request.x));
-            return Err(error.with_help("those of the other table are"));
+            return Err(error.with_help("the other table has numbers in this column"));
         }
         let mut series = entries.series(categories);
         if request.kind == ChartKind::Stacked {

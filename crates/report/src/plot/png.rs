@@ -13,7 +13,7 @@ use super::svg::{Picture, svg};
 const DOTS_PER_PIXEL: u32 = 3;
 
 /// 300 pixels per inch.
-const PIXELS_PER_METRE: u32 = 11_811;
+const PIXELS_PER_METER: u32 = 11_811;
 
 /// The SVG document of a picture as a PNG file of 300 pixels per inch, with the bundled font.
 ///
@@ -31,7 +31,7 @@ pub fn png(picture: &Picture) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut file = Vec::new();
     let mut encoder = Encoder::new(&mut file, width, height);
     encoder.set_color(ColorType::Rgb);
-    let density = PixelDimensions { xppu: PIXELS_PER_METRE, yppu: PIXELS_PER_METRE, unit: Unit::Meter };
+    let density = PixelDimensions { xppu: PIXELS_PER_METER, yppu: PIXELS_PER_METER, unit: Unit::Meter };
     encoder.set_pixel_dims(Some(density));
     let mut writer = encoder.write_header()?;
     let colors = pixels.pixels().iter().flat_map(|pixel| [pixel.red(), pixel.green(), pixel.blue()]);

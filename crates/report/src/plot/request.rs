@@ -45,7 +45,7 @@ impl ChartRequest {
         if self.kind == ChartKind::Heat && (self.y.len() > 1 || self.by.len() != 1) {
             return refuse(
                 "a heat map shows one column by two others",
-                "give `x` for what lies across, `by` for what lies up, and `y` for the values, one column each",
+                "give `x` for the horizontal axis, `by` for the vertical axis, and `y` for the values, one column each",
             );
         }
         if self.kind == ChartKind::Heat && published {

@@ -20,7 +20,7 @@ pub enum Unit {
         /// 10 for KiB.
         exponent: i32,
     },
-    /// A share, 0 to 1: written in per cent.
+    /// A share, 0 to 1: written in percent.
     Share,
     /// Another unit; values are written unchanged.
     Named(&'static str),

@@ -99,7 +99,7 @@ impl Copies {
             return index;
         }
         let rank = self.lanes.len();
-        let group = writer.track(Some(self.group), rank, &format!("lane {rank}"), "", Shows::Group);
+        let group = writer.track(Some(self.group), rank, &format!("track {rank}"), "", Shows::Group);
         let track = writer.track(Some(group), 0, "copy", "from request to completion", Shows::Slices);
         self.lanes.push(Lane { track, group, free_from: Some(Cycle::ZERO), programs: Vec::new() });
         rank

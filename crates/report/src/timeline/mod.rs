@@ -48,7 +48,7 @@ impl<W: Write> Timeline<W> {
     pub fn new(output: W, title: &str, system: &System, map: &AddressMap, window: Window) -> Timeline<W> {
         let mut writer = PacketWriter::new(system.clock(), window);
         let root = writer.track(None, 0, title, "", Shows::Group);
-        let requests = writer.track(Some(root), 0, "requests in progress", "taken and not done", Shows::Group);
+        let requests = writer.track(Some(root), 0, "requests in progress", "accepted and not complete", Shows::Group);
         let depths = [(0, "reads"), (1, "writes"), (2, "copies")]
             .map(|(rank, name)| Counter::new(writer.track(Some(requests), rank, name, "", Shows::Counter("requests"))));
         let about = "copies and initializations, and their programs";

@@ -148,7 +148,7 @@ fn event(track: Track, r#type: EventType) -> TrackEvent {
     TrackEvent { r#type: Some(r#type.into()), track_uuid: Some(track), ..TrackEvent::default() }
 }
 
-/// A counter that is drawn from the begin of the range, with its value there.
+/// A counter that is drawn from the start of the range, with its value there.
 #[derive(Debug)]
 pub(super) struct Counter {
     track: Track,
@@ -180,7 +180,7 @@ impl Counter {
         }
     }
 
-    /// Writes the value at the begin of the range, if it is not yet written.
+    /// Writes the value at the start of the range, if it is not yet written.
     pub(super) fn begin(&mut self, writer: &mut PacketWriter) {
         if !mem::replace(&mut self.is_drawn, true) {
             writer.counter(self.track, writer.window.from, self.value);

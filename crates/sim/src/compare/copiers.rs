@@ -7,7 +7,7 @@ use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES, named};
 
 use crate::copy_method::CopyMethod;
 
-/// Who copies and zeroes: a loop of the kernel, or who does under a copy policy.
+/// A copier by name: a loop of the kernel, or the copier that a copy policy selects.
 #[derive(Clone, Copy, PartialEq, Eq, derive_more::Debug)]
 #[debug("{}", self.name())]
 pub struct NamedCopier {

@@ -54,7 +54,7 @@ pub struct CopierFigures {
     /// Time that the operation takes from the program, ns: for a message, all time in which the core is busy. None
     /// without cores.
     pub cpu_ns: Option<f64>,
-    /// Dynamic DRAM energy from the begin of the operation until the last of its requests is done, nJ; none without a
+    /// Dynamic DRAM energy from the start of the operation until the last of its requests is done, nJ; none without a
     /// current set.
     pub energy_nj: Option<f64>,
     /// Bytes over the memory channels, those of the reads included.

@@ -156,7 +156,7 @@ pub struct WordBlock<'a> {
 }
 
 impl<'a> WordBlock<'a> {
-    /// The greatest part from the begin that executes at most a number of instructions.
+    /// The longest beginning of the block that executes at most a number of instructions.
     #[must_use]
     pub fn first(self, instructions: u64) -> WordBlock<'a> {
         if self.instructions <= instructions {
@@ -206,7 +206,7 @@ pub struct BlockEntries<'a> {
 }
 
 impl<'a> BlockEntries<'a> {
-    /// Those of words of a block.
+    /// An iterator over the entries of these words.
     pub const fn new(words: &'a [u64]) -> BlockEntries<'a> {
         BlockEntries { words }
     }

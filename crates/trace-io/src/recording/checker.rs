@@ -53,7 +53,7 @@ struct AccessSums {
 }
 
 impl AccessSums {
-    /// Those before the first word that is none, or that may go beyond the last address. Most words are accesses, so
+    /// Sums up to the first word that is no access, or that may pass the last address. Most words are accesses, so
     /// that this loop is apart and has few instructions.
     #[inline(never)]
     fn at_begin(words: &[u64]) -> AccessSums {

@@ -184,7 +184,7 @@ pub enum Event {
         /// The address.
         address: u64,
     },
-    /// Time since the begin of the recording.
+    /// Time since the start of the recording.
     Time {
         /// Nanoseconds, at most [`INLINE_MAX`].
         nanoseconds: u64,

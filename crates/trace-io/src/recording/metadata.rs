@@ -24,7 +24,7 @@ pub enum BlockOrder {
     Processes,
 }
 
-/// What a recording says of itself.
+/// Metadata of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// The command line, a list.

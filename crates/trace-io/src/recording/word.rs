@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_have_the_bits_of_the_page() {
+    fn words_have_the_bits_of_the_specification() {
         let access = |is_store, address, log2_bytes, instructions| {
             Word::Access(MemoryAccess { is_store, address, log2_bytes, instructions }).bits()
         };

@@ -27,7 +27,7 @@ pub struct RecordingWriter<B: Write> {
 }
 
 impl<B: Read + Write + Seek> RecordingWriter<B> {
-    /// Begins a recording. The body is a temporary file, empty and at its begin. `level` is 0 for a plain recording,
+    /// Begins a recording. The body is a temporary file, empty and at its start. `level` is 0 for a plain recording,
     /// or a level of zstd, 1 to 22. The totals and the digest of the metadata are not used.
     ///
     /// # Errors

@@ -96,7 +96,7 @@ fn write(record: &Record, line: &mut Vec<u8>) -> Result<(), &'static str> {
     // Writing to a vector cannot fail.
     let _ = match event {
         Event::Copy { instructions: 1.., .. } | Event::Fill { instructions: 1.., .. } => {
-            return Err("what a copy or fill costs a CPU");
+            return Err("the instructions of a copy or fill");
         }
         Event::Fill { value: 1.., .. } => return Err("a fill with another value than 0"),
         Event::Copy { dst, src, bytes, .. } => write!(line, "COPY {:#x} {:#x} {bytes}", dst.0, src.0),

@@ -23,7 +23,7 @@ use crate::{ErrorKind, LineError};
 /// It ends with the input or after the first error. Its memory does not depend on the length of the
 /// trace. A trace without records is an error.
 #[derive(derive_more::Debug)]
-#[debug("Reader {{ format: {format:?}, line: {}, state: {state:?} }}", self.line())]
+#[debug("TraceReader {{ format: {format:?}, line: {}, state: {state:?} }}", self.line())]
 pub struct TraceReader<R: Read> {
     source: RecordSource<R>,
     format: &'static Format,

@@ -106,8 +106,8 @@ impl AccessKind {
     }
 }
 
-/// Coordinates with the bank counted in its rank; `None` if the memory has no groups, not this one, or not this bank of
-/// it.
+/// Coordinates with the bank counted in its rank; `None` if `group` is given, and the memory lacks the group or the
+/// group lacks the bank.
 pub fn in_rank(location: Location, group: Option<u8>, topology: Topology) -> Option<Location> {
     let Some(group) = group else { return Some(location) };
     let (groups, per_group) = (topology.groups_per_rank(), topology.banks_per_group);

@@ -28,7 +28,7 @@ fn a_record_that_a_format_cannot_express_is_refused_and_writes_no_line() {
         ("cpu", recorded(copy(0, 64)), "a copy"),
         ("cpu", recorded(sized), "an access with a size"),
         ("native", read_after(5, 1, None), "an arrival by instructions"),
-        ("native", untimed(copy(5, 64)), "what a copy or fill costs a CPU"),
+        ("native", untimed(copy(5, 64)), "the instructions of a copy or fill"),
         ("native", untimed(fill(1)), "a fill with another value than 0"),
         (
             "native",

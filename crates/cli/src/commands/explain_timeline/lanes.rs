@@ -33,7 +33,7 @@ fn marks() -> Vec<Mark> {
 }
 
 /// A bank of a channel.
-type Lane = (Channel, BankId);
+type ChannelBank = (Channel, BankId);
 
 /// The mark of a bank in one column, and whether a row is open after it, if the command changes that.
 #[derive(Clone, Copy, Debug)]
@@ -44,10 +44,10 @@ struct Cell {
 
 /// The columns of each bank in which it receives a command.
 #[derive(Default)]
-struct Lanes(BTreeMap<Lane, BTreeMap<u64, Cell>>);
+struct Lanes(BTreeMap<ChannelBank, BTreeMap<u64, Cell>>);
 
 impl Lanes {
-    fn mark(&mut self, column: u64, lane: Lane, mark: Mark, is_open: Option<bool>) {
+    fn mark(&mut self, column: u64, lane: ChannelBank, mark: Mark, is_open: Option<bool>) {
         let cells = self.0.entry(lane).or_default();
         let earlier = cells.get(&column);
         let mark = if earlier.is_some() { SEVERAL } else { mark };
@@ -57,7 +57,7 @@ impl Lanes {
 
     /// Marks a command in its banks; a command to a rank, or to a bank of each group, marks those of `several`, the
     /// drawn banks.
-    fn push(&mut self, column: u64, event: &CommandEvent, several: &[Lane]) {
+    fn push(&mut self, column: u64, event: &CommandEvent, several: &[ChannelBank]) {
         let at = |bank: BankId| (event.channel, bank);
         let mark = event.kind().mark();
         let is_open = match event.command.row_change() {
@@ -104,21 +104,21 @@ pub(super) fn drawing(system: &SystemConfig, commands: &[Listed], width: usize) 
     let columns = width.saturating_sub(NAME_WIDTH).max(WIDTH_MIN);
     let clocks = (last.at.since(first.at).0 + 1).div_ceil(columns as u64);
     let column = |event: &CommandEvent| event.at.since(first.at).0 / clocks;
-    let used: BTreeSet<Lane> = events().flat_map(banks).collect();
+    let used: BTreeSet<ChannelBank> = events().flat_map(banks).collect();
     if used.is_empty() || used.len() > LANES_MOST {
         return String::new();
     }
     let mut lanes = Lanes::default();
     let topology = system.memory.system().geometry.topology();
     for event in events() {
-        let receives = |(channel, bank): &&Lane| {
+        let receives = |(channel, bank): &&ChannelBank| {
             let is_in_set = match event.command.operands() {
                 Operands::BankSet(named) => topology.bank_set(named).contains(topology.index(*bank)),
                 _ => bank.rank == event.command.rank(),
             };
             *channel == event.channel && is_in_set
         };
-        let several: Vec<Lane> = used.iter().filter(receives).copied().collect();
+        let several: Vec<ChannelBank> = used.iter().filter(receives).copied().collect();
         lanes.push(column(event), event, &several);
     }
     let scale = if clocks == 1 { "a clock".to_owned() } else { format!("{clocks} clocks") };
@@ -131,7 +131,7 @@ pub(super) fn drawing(system: &SystemConfig, commands: &[Listed], width: usize) 
 }
 
 /// The banks that a command names.
-fn banks(event: &CommandEvent) -> Vec<Lane> {
+fn banks(event: &CommandEvent) -> Vec<ChannelBank> {
     let banks = match event.command.operands() {
         Operands::Lines((src, _), (dst, _)) => vec![src, dst],
         _ => event.command.bank().into_iter().collect(),

@@ -42,7 +42,7 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<String, Failure> {
         let title = format!("{name}, policy {policy}, {bin}, tCK {} ns: {commands}", clock.t_ck_ns());
         let _ = writeln!(text, "{}", wrapped(&title, width));
         if let Some(Taken { number, at, operation }) = request {
-            let title = format!("request {number}, taken in cycle {}: {operation}", at.0);
+            let title = format!("request {number}, accepted in cycle {}: {operation}", at.0);
             let _ = writeln!(text, "{}", wrapped(&title, width));
         }
         if !listed.is_empty() {
@@ -130,12 +130,12 @@ impl FirstCommands<'_> {
         let is_new = |request| self.taken.iter().any(|&(at, other)| at + Cycles(1) >= event.at && other == request);
         let reason = match (event.cause, event.command) {
             (IssueCause::Power, Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }) => {
-                "nothing: it arrived then"
+                "arrival of the request"
             }
-            (IssueCause::Power | IssueCause::RowPolicy, _) => "nothing: its idle time was over",
-            (IssueCause::Refresh, _) => "nothing: refresh due then",
-            (cause, _) if cause.request().is_some_and(is_new) => "nothing: it arrived then",
-            _ => "other commands went first",
+            (IssueCause::Power | IssueCause::RowPolicy, _) => "end of the idle time",
+            (IssueCause::Refresh, _) => "refresh due",
+            (cause, _) if cause.request().is_some_and(is_new) => "arrival of the request",
+            _ => "other commands had priority",
         };
         reason.to_owned()
     }
@@ -212,7 +212,7 @@ fn listing(system: &SystemConfig, commands: &[Listed], width: usize) -> String {
         ("ns", Right, &|listed| format!("{:.2}", clock.ns(Cycles(listed.event.at.0)))),
         ("bank", Left, &|listed| place(system, listed.event.channel, &listed.event.command)),
         ("command", Left, &|listed| command_text(&listed.event)),
-        ("what set its time", Left, &|listed| listed.reason.clone()),
+        ("reason for its cycle", Left, &|listed| listed.reason.clone()),
     ];
     listed(&columns, commands, width)
 }

@@ -199,7 +199,7 @@ fn write(args: &FindCopiesArgs, mut marks: BTreeMap<u32, VecDeque<CopyMark>>) ->
     input::written(output)
 }
 
-/// Description of the written copies.
+/// Text with the numbers of copies and fills that can be marked and that cannot.
 pub fn marked((marked, others): (u64, u64)) -> String {
     let marked = counted(marked, "copy or fill").replace("copy or fills", "copies and fills");
     format!("{marked} can be marked; of {others}, the accesses are not contiguous in the words of a thread")

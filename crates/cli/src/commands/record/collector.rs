@@ -23,7 +23,7 @@ pub struct ThreadWords {
 #[derive(Debug)]
 pub struct Collector {
     state: Mutex<State>,
-    /// Set when a thread may have ended.
+    /// Notified when a thread may have ended.
     ended: Condvar,
     /// Number of words that have arrived.
     pub words: AtomicU64,

@@ -111,7 +111,7 @@ impl GuestFiles<'_> {
     /// Records the guest from its boot to its power-off.
     ///
     /// # Errors
-    /// It cannot be started, or does not reach the begin of the recording; an interruption.
+    /// It cannot be started, or does not reach the start of the recording; an interruption.
     pub fn record(&self, args: &RecordArgs, output: Output) -> Result<RecordedRun, Failure> {
         let symbols = self.symbols()?;
         let mut options = format!("memory={},begin={:x}", self.args.memory, symbols.address(&self.args.from)?);

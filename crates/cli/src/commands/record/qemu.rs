@@ -32,7 +32,7 @@ const UNSEEN: [&str; 6] = [
 /// The plugin: that of the arguments, or the file beside this program.
 ///
 /// # Errors
-/// There is none.
+/// The plugin does not exist.
 pub fn plugin(args: &RecordArgs) -> Result<PathBuf, Failure> {
     let beside = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.join(PLUGIN)));
     let path = args.plugin.clone().or(beside).unwrap_or_else(|| PathBuf::from(PLUGIN));

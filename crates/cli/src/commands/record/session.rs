@@ -68,7 +68,7 @@ impl Session {
         let mut group = ProcessGroup::spawn(command).map_err(|error| started(program, &error))?;
         let writer = std::thread::spawn(move || write(output, &blocks));
         let ended = loop {
-            let status = group.status().map_err(|error| started(program, &error))?;
+            let status = group.status(program)?;
             if let Some(status) = status.filter(|_| collector.is_idle() || !collector.has_begun()) {
                 break Ok(status);
             }

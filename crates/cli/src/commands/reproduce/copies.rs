@@ -37,7 +37,7 @@ const ROWS: [(&dyn CopyPolicy, OperationKind, Option<Place>); 6] = [
     (ROWCLONE, OperationKind::Zero, None),
 ];
 
-/// Simulates the six rows and prints them.
+/// Simulates the six rows, and returns the table.
 ///
 /// # Errors
 /// An unknown current set; the run was stopped.
@@ -87,7 +87,7 @@ const HOPS: [u32; 6] = [1, 3, 7, 15, 31, 63];
 /// Bytes of a copy of LISA: a row.
 const ROW_BYTES: u64 = 8192;
 
-/// Simulates the rows of LISA and prints them.
+/// Simulates the rows of LISA, and returns the table.
 ///
 /// # Errors
 /// An unknown current set; the run was stopped.

@@ -24,7 +24,7 @@ use crate::commands::reproduce::output::{OutputArgs, PictureArgs};
     rowclone-sim reproduce fastcopy\n  \
     rowclone-sim reproduce fastcopy --plot fastcopy.svg --plot-machine p6-200")]
 pub struct FastCopyArgs {
-    /// Bytes that are copied before the measured copies of a size, and in them; at least one copy
+    /// Bytes copied per size, once as a warm-up and once in the measurement; at least one copy each
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 18, value_parser = count(4096..=1 << 22))]
     pub bytes: u64,
     /// The largest copy, bytes

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::line::LineNumber;
 
-/// Of lines that are given latest first, those for which an empty cache has a place.
+/// The latest lines of a range that fit into an empty cache; they are added latest first.
 #[derive(Debug)]
 pub struct LatestLines {
     ways: usize,

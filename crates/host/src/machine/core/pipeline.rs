@@ -89,7 +89,7 @@ impl Pipeline {
         (is_known && is_same && slots > 0).then_some(slots)
     }
 
-    /// Passes what has passed since an earlier state some more times.
+    /// Applies the change since an earlier state `times` more times.
     pub(super) fn shift(&mut self, earlier: &Pipeline, times: u64) {
         let slots = times * (self.next - earlier.next);
         self.window_stall += times * (self.window_stall - earlier.window_stall);

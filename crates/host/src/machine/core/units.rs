@@ -81,7 +81,7 @@ impl Units {
         let pool = self.pool_of(class);
         let pool = &mut self.pools[pool];
         if pool.units.is_some() {
-            // Where instructions of a class begin only after events, those of others say how far the core is.
+            // Instructions of other classes advance `now` where those of this class begin only after events.
             self.now = self.now.max(now);
             let now = self.now;
             pool.occupied.retain(|&(_, end)| end > now);

@@ -15,27 +15,32 @@ pub(super) struct Bus {
     pub(super) leaving: OutgoingRequests,
     /// Requests between the bus and the controller.
     arriving: OutgoingRequests,
-    lanes: Lanes,
+    times: BusTimes,
 }
 
 /// When the parts of a bus are free, and the arrival of the last request.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lanes {
+struct BusTimes {
     address: CoreCycle,
     data: CoreCycle,
     arrival: CoreCycle,
 }
 
-/// Occupies a lane for some clocks of a length from a cycle on; returns the end.
-fn occupy(lane: &mut CoreCycle, from: CoreCycle, clocks: u64, clock: u64) -> CoreCycle {
-    let begin = from.max(*lane).0.next_multiple_of(clock);
-    *lane = CoreCycle(begin + clocks * clock);
-    *lane
+/// Occupies a part of the bus for some clocks of a length from a cycle on; returns the end.
+fn occupy(free: &mut CoreCycle, from: CoreCycle, clocks: u64, clock: u64) -> CoreCycle {
+    let begin = from.max(*free).0.next_multiple_of(clock);
+    *free = CoreCycle(begin + clocks * clock);
+    *free
 }
 
 impl Bus {
     pub(super) fn new(settings: BusSettings) -> Bus {
-        Bus { settings, leaving: OutgoingRequests::new(), arriving: OutgoingRequests::new(), lanes: Lanes::default() }
+        Bus {
+            settings,
+            leaving: OutgoingRequests::new(),
+            arriving: OutgoingRequests::new(),
+            times: BusTimes::default(),
+        }
     }
 
     const fn data_clocks(&self, bytes: u64) -> u64 {
@@ -44,15 +49,15 @@ impl Bus {
 
     /// The arrival of a request at the controller, and the state of the bus after it. Data of a write
     /// follow its address; requests arrive in the order of their addresses.
-    fn arrival(&self, outgoing: &Outgoing) -> (CoreCycle, Lanes) {
-        let mut lanes = self.lanes;
+    fn arrival(&self, outgoing: &Outgoing) -> (CoreCycle, BusTimes) {
+        let mut times = self.times;
         let BusSettings { clock, address_clocks, request_latency, .. } = self.settings;
-        let mut end = occupy(&mut lanes.address, outgoing.at, address_clocks, clock);
+        let mut end = occupy(&mut times.address, outgoing.at, address_clocks, clock);
         if let Operation::Write { bytes, .. } = outgoing.operation {
-            end = occupy(&mut lanes.data, end, self.data_clocks(bytes), clock);
+            end = occupy(&mut times.data, end, self.data_clocks(bytes), clock);
         }
-        lanes.arrival = lanes.arrival.max(CoreCycle(end.0 + request_latency));
-        (lanes.arrival, lanes)
+        times.arrival = times.arrival.max(CoreCycle(end.0 + request_latency));
+        (times.arrival, times)
     }
 
     /// Arrival of the first request at the controller.
@@ -67,8 +72,8 @@ impl Bus {
     /// Lets requests that leave up to a cycle onto the bus.
     fn advance(&mut self, until: CoreCycle) {
         while let Some(outgoing) = self.leaving.take(until) {
-            let (at, lanes) = self.arrival(&outgoing);
-            self.lanes = lanes;
+            let (at, times) = self.arrival(&outgoing);
+            self.times = times;
             self.arriving.add(Outgoing { at, ..outgoing });
         }
     }
@@ -93,9 +98,9 @@ impl Bus {
     pub(super) fn address(&mut self, at: CoreCycle, addresses: u64) -> CoreCycle {
         self.advance(at);
         let BusSettings { clock, address_clocks, request_latency, .. } = self.settings;
-        let end = occupy(&mut self.lanes.address, at, addresses * address_clocks, clock);
-        self.lanes.arrival = self.lanes.arrival.max(CoreCycle(end.0 + request_latency));
-        self.lanes.arrival
+        let end = occupy(&mut self.times.address, at, addresses * address_clocks, clock);
+        self.times.arrival = self.times.arrival.max(CoreCycle(end.0 + request_latency));
+        self.times.arrival
     }
 
     /// The arrival of data, or of the end, of a request whose controller has done it at a cycle.
@@ -112,14 +117,14 @@ impl Bus {
     /// Puts data on the bus from a cycle on; returns the end.
     pub(super) fn data(&mut self, bytes: u64, from: CoreCycle) -> CoreCycle {
         let clocks = self.data_clocks(bytes);
-        occupy(&mut self.lanes.data, from, clocks, self.settings.clock)
+        occupy(&mut self.times.data, from, clocks, self.settings.clock)
     }
 
     /// The cycle in which all caches have answered a snoop of a device.
     pub(super) fn snoop(&mut self, at: CoreCycle) -> CoreCycle {
         self.advance(at);
         let BusSettings { clock, address_clocks, snoop_latency, .. } = self.settings;
-        CoreCycle(occupy(&mut self.lanes.address, at, address_clocks, clock).0 + snoop_latency)
+        CoreCycle(occupy(&mut self.times.address, at, address_clocks, clock).0 + snoop_latency)
     }
 }
 

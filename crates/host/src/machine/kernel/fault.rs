@@ -105,7 +105,7 @@ impl ProgramFault {
             Self::NotMapped { .. } => "map the address first: `map ADDRESS BYTES`",
             Self::Mapped { .. } => "map each page once",
             Self::NoProcess { .. } => {
-                "a program begins as process 1; `fork` starts others, and `run` selects one that lives"
+                "a program begins as process 1; `fork` starts others, and `run` selects one that has not exited"
             }
             Self::ProcessExists { .. } => "give the child a number that no process has",
             Self::NoAdapter => "give the machine a network adapter, or leave out `post`, `await` and `send`",

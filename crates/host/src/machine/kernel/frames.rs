@@ -115,7 +115,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Removes the lines of a copy unit, of which a frame is given, and which changes hands without a
+    /// Removes the lines of the copy unit that contains a frame, and that gets a new user without a
     /// copy or a zeroing, from the caches of other cores; the core that gets it writes dirty ones back.
     pub(super) fn clean(&self, core: usize, memory: &mut Memory, frame: Frame, at: CoreCycle) {
         if !self.processes.has_freed() {

@@ -22,7 +22,7 @@ pub(super) const fn is_of_kernel(address: PhysicalAddress) -> bool {
     address.0 >= KERNEL_REGION
 }
 
-/// Checks that a range lies on one side of the begin of the kernel's region.
+/// Checks that a range lies on one side of the start of the kernel's region.
 fn require_region(address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
     let is_sound = is_of_kernel(address) || address.0 + bytes <= KERNEL_REGION;
     if is_sound { Ok(()) } else { Err(ProgramFault::WrongRegion { address, bytes }) }
@@ -84,7 +84,7 @@ impl KernelProcess {
         (page - first < range.pages).then_some((page - first, *range))
     }
 
-    /// The parts of ranges that lie in pages from one on and before another, by their first pages.
+    /// The parts of ranges in the pages from `first` to before `end`, by their first pages.
     fn ranges_in(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Range)> {
         let before = self.range(first).map_or(first, |(distance, _)| first - distance);
         self.ranges.range(before..end).map(move |(&start, range)| {
@@ -230,7 +230,7 @@ impl Processes {
         Ok(self.frames_in(self.owner(core, address)?, address.0 / FRAME_BYTES, end_page(address, bytes)))
     }
 
-    /// Those of the virtual pages of a process from one on and before another that have frames.
+    /// The virtual pages with frames of a process from `first` to before `end`.
     fn frames_in(&self, process: &KernelProcess, first: u64, end: u64) -> Vec<(u64, Frame)> {
         let Some(space) = self.kernel.address_space(process.id) else { return Vec::new() };
         let of_range = |(from, range): (u64, Range)| {

@@ -48,7 +48,7 @@ impl Kernel {
         self.found(core, memory, address, 0..=u64::MAX);
     }
 
-    /// Enters the data of the pages of a copy unit that are among some.
+    /// Enters the data of those pages of a copy unit that are in `pages`.
     pub(super) fn found(&self, core: usize, memory: &mut Memory, address: PhysicalAddress, pages: RangeInclusive<u64>) {
         let (owner, Some(check)) = (self.owner(core, address), &mut memory.check) else { return };
         for (page, frame) in self.processes.unit_of(core, address) {

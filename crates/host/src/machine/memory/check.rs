@@ -49,7 +49,7 @@ pub struct CoherenceCheck {
 }
 
 impl CoherenceCheck {
-    /// No loads, on a memory with caches of lines of a size.
+    /// A check before any load, of a memory whose caches have lines of this size.
     pub fn new(flat: FlatMemory, line_size: LineSize) -> CoherenceCheck {
         let memories = ProcessMemories::new(flat.contents.clone());
         CoherenceCheck {

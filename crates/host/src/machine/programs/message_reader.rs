@@ -107,7 +107,7 @@ impl MessageReader {
         self.parts.push_back(Part::Read { from, to, stride });
     }
 
-    /// Reads local data, again from the begin of its area after the end.
+    /// Reads local data, again from the start of its area after the end.
     fn read_local(&mut self) {
         let MessageReaderSettings { local_bytes, local_area, .. } = self.settings;
         let mut rest = local_bytes;

@@ -23,7 +23,7 @@ pub struct ReceiverSettings {
     pub header_bytes: u64,
     /// Bytes of the payload of a packet.
     pub payload_bytes: u64,
-    /// Instructions of the driver per interrupt, or per look at the queue that finds packets.
+    /// Instructions of the driver per interrupt, or per poll of the queue that finds packets.
     pub interrupt_instructions: u64,
     /// Instructions per packet, in driver and protocol.
     pub packet_instructions: u64,
@@ -64,7 +64,7 @@ pub struct ReceiverSettings {
 /// It posts its buffers, and awaits packets. Of each packet it reads header, socket buffer and state of the
 /// connection, and begins the copy of the payload to the message buffer. When all packets of the batch have been
 /// handled it wakes the application per connection, which waits for the copies if messages are complete, and reads
-/// these. The buffers are posted again at the begin of the next batch, after the end of their copies. It ends when no
+/// these. The buffers are posted again at the start of the next batch, after the end of their copies. It ends when no
 /// packet follows. Complete messages may be requests, which it then answers.
 #[derive(Debug)]
 pub struct Receiver {

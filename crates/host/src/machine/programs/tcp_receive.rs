@@ -117,7 +117,7 @@ pub struct ReceivedPackets {
 }
 
 impl TcpReceive {
-    /// The program, which processes as many packets more than are measured as the period of its steps has: a region
+    /// The program. It processes a period of its steps more than the packets that are measured, so that a region
     /// ends before the program does.
     pub fn program(&self, packets: ReceivedPackets) -> Box<dyn Program> {
         let areas = [

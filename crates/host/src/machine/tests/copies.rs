@@ -47,7 +47,7 @@ fn a_later_copy_counts_anew() {
 /// A loop has 16 instructions per line, a load and a store of eight words each: 64 slots, as eight lines take the eight
 /// MSHRs. A copy of the controller lasts from slot 0 to its end, at three slots per cycle and six cycles per clock.
 #[test]
-fn slots_of_a_copy_last_to_the_first_of_what_follows() {
+fn slots_of_a_copy_end_at_the_first_slot_of_the_next_instruction() {
     let of_loop = after_copy(PageCopier::Loop, 128, &[]).outcome.cores[0].counters;
     assert_eq!((of_loop.copy_slots, of_loop.kernel_instructions), (64, 64));
     let played = after_copy(PageCopier::Controller, 128, &[]);

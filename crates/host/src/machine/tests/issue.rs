@@ -51,9 +51,9 @@ fn a_chain_of_operands_takes_a_latency_per_instruction() {
     }
 }
 
-/// An operand before the program's begin is there, and so is one that left the window.
+/// An operand before the program's start is there, and so is one that left the window.
 #[test]
-fn operands_out_of_reach_are_there() {
+fn operands_outside_the_window_are_ready() {
     let far = [compute(300, InstructionClass::Integer, [128, 300])];
     assert_eq!(cycles(changed(|_| {}), &far), 101);
     let first = [compute(30, InstructionClass::Integer, [40, 31])];

@@ -35,7 +35,7 @@ fn with(network: NetworkSettings) -> MachineSettings {
     MachineSettings { last_level, network: Some(network), ..settings() }
 }
 
-/// Maps four pages, and posts a buffer at the begin of some of them.
+/// Maps four pages, and posts a buffer at the start of some of them.
 fn posted(pages: std::ops::Range<u64>) -> Vec<Step> {
     let begin = [Step::Map { address: line(0), bytes: 16_384 }, Step::Present { address: line(0), bytes: 16_384 }];
     begin.into_iter().chain(pages.map(post)).collect()
@@ -177,8 +177,8 @@ fn second_packet(network: NetworkSettings) -> Result<u64, String> {
     Ok(arrival.0)
 }
 
-/// The next request follows the answer of the client's time and 1,538 cycles; with two clients, it follows the first
-/// one. An answer of two packets is never over.
+/// The next request follows the answer after the client's time and 1,538 cycles; with two clients, it follows the first
+/// request. An answer of two packets never completes, as the program sends one.
 #[test]
 fn a_client_sends_its_next_request_after_the_answer() {
     let one = NetworkSettings { clients: 1, client_cycles: 12_000, ..NETWORK };

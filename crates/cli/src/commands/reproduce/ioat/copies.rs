@@ -57,7 +57,7 @@ pub(super) fn copy_cost(machine: &MachineConfig, bytes: u64, is_checked: bool) -
     let alone = cycles(&machine, ENGINE, &frames, &[work], None)?;
     let both = [&begin[..], &[work], &wait].concat();
     let together = cycles(&machine, ENGINE, &frames, &both, None)?;
-    // Up to the dispatch of the instruction after the begin: the copy counts as one.
+    // Up to the dispatch of the instruction after the start: the copy counts as one.
     let then = [&begin[..], &[Step::Compute { instructions: 1_000 }], &wait].concat();
     let start_up_cycles = cycles(&machine, ENGINE, &frames, &then, Some(2))?;
     Ok(CopyCost {

@@ -23,9 +23,9 @@ pub(super) struct Measurement {
     published: Option<Published>,
 }
 
-/// Messages that arrive at least on a connection.
+/// Minimum number of messages per connection.
 const MESSAGES: u64 = 2;
-/// Requests of each client at least.
+/// Minimum number of requests per client.
 const REQUESTS: u64 = 8;
 
 /// `measurements.toml`.

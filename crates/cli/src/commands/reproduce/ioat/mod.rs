@@ -27,8 +27,8 @@ pub struct IoatArgs {
     /// Sets a key of the machine `ioat-2006`: `dma.channels=1`
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Packets that arrive at each port; at least those of two messages, and of a server's requests a quarter, or 8 per
-    /// client
+    /// Packets that arrive at each port, at least those of two messages; servers receive a quarter of this number as
+    /// requests, and at least 8 requests per client
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = count(1..=1_000_000))]
     pub packets: u64,
     /// Measurements [default: all]

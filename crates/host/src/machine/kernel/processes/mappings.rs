@@ -121,7 +121,7 @@ impl Processes {
         Ok(event)
     }
 
-    /// Those of the pages of a process from one on and before another that have frames, with their entries.
+    /// The pages with frames of a process from `first` to before `end`, with their entries.
     fn event_of(&self, process: &KernelProcess, first: u64, end: u64) -> PagesOfEvent {
         let Some(space) = self.kernel.address_space(process.id) else { return PagesOfEvent::default() };
         let pages = process.ranges_in(first, end);

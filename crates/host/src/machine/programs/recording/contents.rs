@@ -86,7 +86,7 @@ impl ContentsCheck {
         }
     }
 
-    /// The page to write, which is then its own.
+    /// The bytes of a page, for a write: the first write copies them from the source.
     fn page(&mut self, (own, source): (SpaceAddress, Option<SpaceAddress>)) -> &mut [Option<u8>; FRAME_BYTES as usize] {
         if !self.pages.contains_key(&own) {
             let found = source.and_then(|source| self.pages.get(&source).cloned());
