@@ -8,7 +8,7 @@ use host::machine::{CacheShape, LineSettings, PrefetcherKind, Sharing, StoreMiss
 use crate::Failure;
 use crate::document::Section;
 
-/// The caches of a machine.
+/// What the table `caches` of a machine sets.
 pub(crate) struct CacheTable {
     pub(crate) l1: Option<CacheShape>,
     pub(crate) l2: Option<CacheShape>,

@@ -216,8 +216,8 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
     let faulty_rows = faulty_rows(root, &geometry)?;
     let copy = root.table_or_empty("copy");
     let mechanisms: Option<Vec<&str>> = copy.get("mechanisms");
-    let chip = mechanisms.map_or(CopySupport::ROWCLONE, CopySupport::offering);
-    let chip = chip.with_psm_within_group(copy.get("psm_within_group").unwrap_or(false));
+    let support = mechanisms.map_or(CopySupport::ROWCLONE, CopySupport::offering);
+    let support = support.with_psm_within_group(copy.get("psm_within_group").unwrap_or(false));
     let settings = root.table_or_empty("controller");
     let controller = ControllerTable {
         table: settings.clone(),
@@ -238,7 +238,7 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         .reference_cycle(reference_cycle)
         .address_map(address_map)
         .faulty_rows(faulty_rows)
-        .chip(chip)
+        .copy_support(support)
         .controller(controller)
         .background_rho(background_rho);
     let builder = match (currents, page_mode::check(root, bin)?) {

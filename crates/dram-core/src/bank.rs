@@ -7,11 +7,11 @@ use crate::history::Lasts;
 use crate::hold::Hold;
 
 /// Earliest cycle of each of the [`KEPT`] kinds of commands, and the rule that sets it.
-pub(crate) type BankHolds = [Hold; KEPT.len()];
+pub(crate) type KeptHolds = [Hold; KEPT.len()];
 
 /// Delays some of the kinds, each by its gap after `at`.
 #[inline]
-pub(crate) fn raise(holds: &mut BankHolds, at: Cycle, gaps: &Gaps, raises: Raises) {
+pub(crate) fn raise(holds: &mut KeptHolds, at: Cycle, gaps: &Gaps, raises: Raises) {
     for kept in 0..KEPT.len() {
         let hold = Hold::new(at, gaps[kept]);
         // A branch, because the vector instructions of the baseline have no maximum of 64-bit
@@ -24,7 +24,7 @@ pub(crate) fn raise(holds: &mut BankHolds, at: Cycle, gaps: &Gaps, raises: Raise
 
 /// Delays some of the kinds, each until its hold.
 #[inline]
-pub(crate) fn raise_to(holds: &mut BankHolds, to: &BankHolds, raises: Raises) {
+pub(crate) fn raise_to(holds: &mut KeptHolds, to: &KeptHolds, raises: Raises) {
     for kept in 0..KEPT.len() {
         if raises[kept] && to[kept] > holds[kept] {
             holds[kept] = to[kept];
@@ -60,7 +60,7 @@ impl Floor {
 /// [`BankHolds`] of the bank groups of a channel, and the same delays by [`Floor`].
 #[derive(Debug)]
 pub(crate) struct Floors {
-    groups: [BankHolds; Topology::GROUPS_MAX],
+    groups: [KeptHolds; Topology::GROUPS_MAX],
     groups_per_rank: u8,
 }
 
@@ -71,13 +71,13 @@ impl Floors {
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, group: GroupIndex) -> &mut BankHolds {
+    pub(crate) fn of_mut(&mut self, group: GroupIndex) -> &mut KeptHolds {
         &mut self.groups[group.get() % Topology::GROUPS_MAX]
     }
 
     /// Those of all groups of a rank.
     #[inline]
-    pub(crate) fn of_rank_mut(&mut self, rank: u8) -> &mut [BankHolds] {
+    pub(crate) fn of_rank_mut(&mut self, rank: u8) -> &mut [KeptHolds] {
         let groups = usize::from(self.groups_per_rank);
         &mut self.groups[usize::from(rank) * groups..][..groups]
     }
@@ -97,7 +97,7 @@ pub(crate) struct Bank {
     /// Cycle of the last activation of that row.
     pub(crate) activated: Cycle,
     pub(crate) group: GroupIndex,
-    pub(crate) holds: BankHolds,
+    pub(crate) holds: KeptHolds,
     pub(crate) lasts: Lasts,
 }
 

@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Cycles, Refresh, System};
 
-use crate::bank::BankHolds;
+use crate::bank::KeptHolds;
 use crate::constraints::{KEPT, Raises};
 use crate::history::{Lasts, Refreshes, Ring};
 use crate::hold::{Gap, Hold};
@@ -182,7 +182,7 @@ impl Rank {
     /// Delays in `holds` some of the `possible` kinds by the oldest command of the activation window. The possible
     /// kinds are constants at compile time, so that other kinds take no time.
     #[inline]
-    pub(crate) fn delay_by_window(&self, window: Option<(Gap, Raises)>, possible: Raises, holds: &mut BankHolds) {
+    pub(crate) fn delay_by_window(&self, window: Option<(Gap, Raises)>, possible: Raises, holds: &mut KeptHolds) {
         let Some((_, raises)) = window else { return };
         let hold = self.window.hold();
         for kept in 0..KEPT.len() {

@@ -148,7 +148,7 @@ impl QueuedAccess {
     }
 }
 
-/// An access that has not entered its queue.
+/// An access to a line, before it enters its queue and in its [`QueuedAccess`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineAccess {
     pub(crate) id: RequestId,

@@ -207,19 +207,19 @@ impl Controller {
     #[inline(never)]
     fn run_in_order(&mut self, mut until: Cycle, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         while self.channels.iter().any(|channel| channel.wakes_at() < until) {
-            let (index, limits) = self.earliest_channel(until, wants.order);
-            until = until.min(self.step(index, limits, wants, sink));
+            let (index, horizon) = self.earliest_channel(until, wants.order);
+            until = until.min(self.step(index, horizon, wants, sink));
         }
         until
     }
 
-    /// Runs a channel up to its limits, or to a command that concerns the front end. Returns the cycle
+    /// Runs a channel up to its horizon, or to a command that concerns the front end. Returns the cycle
     /// in which the front end reacts to it, if any.
     #[inline(always)]
-    fn step(&mut self, index: usize, limits: Horizon, wants: Wants, sink: &mut impl EventSink) -> Cycle {
+    fn step(&mut self, index: usize, horizon: Horizon, wants: Wants, sink: &mut impl EventSink) -> Cycle {
         let (awaits, ends) = (self.front.awaited_kind(self.channels[index].id), self.front.may_end);
-        let limits = Horizon { awaits, ends, wants_queues: wants.queues, ..limits };
-        match self.channels[index].advance(&limits, &mut self.front.recorder.accesses, sink) {
+        let horizon = Horizon { awaits, ends, wants_queues: wants.queues, ..horizon };
+        match self.channels[index].advance(&horizon, &mut self.front.recorder.accesses, sink) {
             None => Cycle::NEVER,
             Some((at, IssueEffect::Entry)) => at + Cycles(1),
             Some((at, outcome)) => self.front.observe(&mut self.channels, index, at, outcome),

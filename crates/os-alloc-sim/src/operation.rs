@@ -15,7 +15,7 @@ dram_spec::named! {
         Checkpoint = "checkpoint",
         /// The clone of a virtual machine.
         Clone = "clone",
-        /// A write to a page shared by de-duplication, or the reversal of de-duplication.
+        /// A write to a page shared by de-duplication.
         DedupUndo = "dedup-undo",
         /// The migration of a page to another frame.
         Migration = "migration",

@@ -35,7 +35,7 @@ impl PageTableEntry {
 /// Consecutive pages that were mapped together: one slot per grain, empty until the first touch.
 /// Its memory grows with the grains that were touched.
 #[derive(Clone, Debug)]
-struct MappedRange {
+struct PageRegion {
     size: PageSize,
     /// Number of slots.
     slots: u64,
@@ -47,7 +47,7 @@ struct MappedRange {
 #[derive(Clone, Debug)]
 pub struct AddressSpace {
     /// Regions by first page.
-    regions: BTreeMap<u64, MappedRange>,
+    regions: BTreeMap<u64, PageRegion>,
     grain_order: u8,
     /// First page of the next region.
     next: u64,
@@ -66,7 +66,7 @@ impl AddressSpace {
         let huge = 1 << HUGE_ORDER.max(self.grain_order);
         self.next = (first + (slots << self.grain_order)).next_multiple_of(huge);
         if slots > 0 {
-            self.regions.insert(first, MappedRange { size, slots, entries: BTreeMap::new() });
+            self.regions.insert(first, PageRegion { size, slots, entries: BTreeMap::new() });
         }
         first
     }
@@ -132,7 +132,7 @@ impl AddressSpace {
             let after = after.into_iter().map(|(slot, entry)| (slot - to, entry)).collect();
             for (first, slots, entries) in [(first, from, region.entries), (end, region.slots - to, after)] {
                 if slots > 0 {
-                    self.regions.insert(first, MappedRange { size: region.size, slots, entries });
+                    self.regions.insert(first, PageRegion { size: region.size, slots, entries });
                 }
             }
         }
@@ -159,7 +159,7 @@ impl AddressSpace {
     pub fn pages_in(&self, page: u64, pages: u64) -> impl Iterator<Item = (u64, Frame)> {
         let (order, end) = (self.grain_order, page.saturating_add(pages));
         let before = self.find(page).map_or(page, |(first, _)| first);
-        let of_region = move |(&first, region): (&u64, &'_ MappedRange)| {
+        let of_region = move |(&first, region): (&u64, &'_ PageRegion)| {
             let (from, to) = (page.saturating_sub(first) >> order, (end - first).div_ceil(1 << order));
             let grains = region.entries.range(from..to).map(|(slot, entry)| (first + (slot << order), entry.frame));
             let grains: Vec<(u64, Frame)> = grains.collect();

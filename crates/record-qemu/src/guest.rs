@@ -139,16 +139,16 @@ extern "C" fn on_routine_end(processor: u32, number: usize) {
     }
 }
 
-extern "C" fn on_access(processor: u32, kind: MemInfo, address: u64, routine: usize) {
+extern "C" fn on_access(processor: u32, info: MemInfo, address: u64, routine: usize) {
     if !HAS_BEGUN.load(Relaxed) {
         return;
     }
     let thread = Thread::of(processor);
-    let (mut run, bytes) = (run(), 1 << kind.log2_bytes());
+    let (mut run, bytes) = (run(), 1 << info.log2_bytes());
     let in_page = bytes.min(PAGE - address % PAGE);
     for (address, bytes) in [(address, in_page), (address.wrapping_add(in_page), bytes - in_page)] {
         if bytes > 0 {
-            run.access(thread, kind, address, bytes, routine);
+            run.access(thread, info, address, bytes, routine);
         }
     }
 }
@@ -173,20 +173,20 @@ fn run() -> MutexGuard<'static, AccessRun> {
 
 impl AccessRun {
     /// Adds an access of some bytes of a page.
-    fn access(&mut self, thread: &Thread, kind: MemInfo, address: u64, bytes: u64, routine: usize) {
+    fn access(&mut self, thread: &Thread, info: MemInfo, address: u64, bytes: u64, routine: usize) {
         let memory = GUEST.get().map_or(0, |guest| guest.memory);
-        let Some(physical) = kind.physical(address).filter(|physical| physical + bytes <= memory) else {
+        let Some(physical) = info.physical(address).filter(|physical| physical + bytes <= memory) else {
             DEVICE_ACCESSES.fetch_add(1, Relaxed);
             return;
         };
         let executed = thread.executed().load(Relaxed);
-        let (start, length) = self.ranges[usize::from(kind.is_store())];
+        let (start, length) = self.ranges[usize::from(info.is_store())];
         let goes_on = length == 0 || start + length == physical && length + bytes <= RUN_BYTES_MAX;
         if executed != self.executed || !goes_on {
             self.end(thread);
             (self.executed, self.routine) = (executed, routine);
         }
-        let (start, length) = &mut self.ranges[usize::from(kind.is_store())];
+        let (start, length) = &mut self.ranges[usize::from(info.is_store())];
         if *length == 0 {
             *start = physical;
         }

@@ -130,9 +130,9 @@ extern "C" fn on_repeated(processor: u32, argument: usize) {
     Thread::of(processor).begin_repeated(instructions as u64, (argument >> COUNT_BITS) as u64);
 }
 
-extern "C" fn on_access(processor: u32, kind: MemInfo, address: u64, argument: usize) {
+extern "C" fn on_access(processor: u32, info: MemInfo, address: u64, argument: usize) {
     let thread = Thread::of(processor);
-    let (position, log2_bytes, is_store) = (argument as u32, kind.log2_bytes(), kind.is_store());
+    let (position, log2_bytes, is_store) = (argument as u32, info.log2_bytes(), info.is_store());
     if is_store && argument & ATOMIC != 0 {
         thread.access_atomic(position.into(), address, log2_bytes);
     }

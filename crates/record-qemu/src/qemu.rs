@@ -76,7 +76,7 @@ unsafe extern "C" {
         addend: u64,
     );
     safe fn qemu_plugin_register_atexit_cb(id: Id, callback: OnExit, argument: usize);
-    safe fn qemu_plugin_get_hwaddr(kind: MemInfo, address: u64) -> Physical;
+    safe fn qemu_plugin_get_hwaddr(info: MemInfo, address: u64) -> Physical;
     safe fn qemu_plugin_hwaddr_is_io(of: Physical) -> bool;
     safe fn qemu_plugin_hwaddr_phys_addr(of: Physical) -> u64;
     safe fn qemu_plugin_register_vcpu_syscall_cb(id: Id, callback: OnSystemCall);
@@ -87,8 +87,8 @@ unsafe extern "C" {
     safe fn qemu_plugin_insn_haddr(instruction: Instruction) -> u64;
     safe fn qemu_plugin_insn_data(instruction: Instruction) -> *const u8;
     safe fn qemu_plugin_insn_size(instruction: Instruction) -> usize;
-    safe fn qemu_plugin_mem_size_shift(kind: MemInfo) -> u32;
-    safe fn qemu_plugin_mem_is_store(kind: MemInfo) -> bool;
+    safe fn qemu_plugin_mem_size_shift(info: MemInfo) -> u32;
+    safe fn qemu_plugin_mem_is_store(info: MemInfo) -> bool;
     safe fn qemu_plugin_path_to_binary() -> *mut c_char;
 }
 

@@ -106,8 +106,8 @@ pub(crate) mod tests {
         let fork = Fork { bytes: 64 * 4096, pages: 64, fill: Fill::Played, gap: Gap::ZERO };
         let copy_unit = CopyUnit::RowSet;
         let allocator = AllocatorSettings { policy, seed: 1, utilization: 0.5, fragmentation: 0.5, copy_unit };
-        let workload = Requests::Made { settings: Settings::new(fork), allocator: Some(allocator) };
-        Experiment::new(&system, workload).run().unwrap().allocator.unwrap()
+        let requests = Requests::Made { settings: Settings::new(fork), allocator: Some(allocator) };
+        Experiment::new(&system, requests).run().unwrap().allocator.unwrap()
     }
 
     #[test]

@@ -33,16 +33,16 @@ impl RunFigures {
     }
 
     /// IPC, energy or bytes over the channels relative to another run of the same instructions.
-    fn ratio(&self, figure: RunFigure, baseline: &RunFigures) -> f64 {
+    fn ratio(&self, figure: FigureOf, baseline: &RunFigures) -> f64 {
         figure(self) / figure(baseline)
     }
 }
 
-/// A figure of a run.
-type RunFigure = fn(&RunFigures) -> f64;
-const IPC: RunFigure = |run| run.ipc;
-const ENERGY: RunFigure = |run| run.energy_nj;
-const BYTES: RunFigure = |run| run.channel_bytes as f64;
+/// Reads a figure of a run.
+type FigureOf = fn(&RunFigures) -> f64;
+const IPC: FigureOf = |run| run.ipc;
+const ENERGY: FigureOf = |run| run.energy_nj;
+const BYTES: FigureOf = |run| run.channel_bytes as f64;
 
 /// The point of the paper's table of applications, 64 MB and 1,024 updates: the runs that its figures
 /// compare.
@@ -155,7 +155,7 @@ impl ForkbenchTable {
     fn gains(&self) -> String {
         let line = |row: &ForkRow| {
             let base = &row.baselines[0];
-            let ratios = |figure: RunFigure| [&row.fpm, &row.psm].map(|run| run.ratio(figure, base));
+            let ratios = |figure: FigureOf| [&row.fpm, &row.psm].map(|run| run.ratio(figure, base));
             let point = [(row.bytes >> 20).to_string(), row.updates.to_string(), format!("{:.3}", base.ipc * 1000.0)];
             [&point[..], &ratios(IPC).map(times), &ratios(ENERGY).map(change)].concat()
         };
@@ -179,8 +179,8 @@ impl ForkbenchTable {
         let [low, high] = known.copy_share.map(|share| format!("{:.0} %", share * 100.0));
         let copy_share = |at: usize| move |row: &ForkRow| row.baselines[at].copy_share();
         let init_share = |row: &ForkRow| row.with_initialization.copy_share();
-        let fpm = |figure: RunFigure, at: usize| move |row: &ForkRow| row.fpm.ratio(figure, &row.baselines[at]);
-        let psm = |figure: RunFigure, at: usize| move |row: &ForkRow| row.psm.ratio(figure, &row.baselines[at]);
+        let fpm = |figure: FigureOf, at: usize| move |row: &ForkRow| row.fpm.ratio(figure, &row.baselines[at]);
+        let psm = |figure: FigureOf, at: usize| move |row: &ForkRow| row.psm.ratio(figure, &row.baselines[at]);
         line("copy share, least", low.clone(), &|at| percent(least(&copy_share(at))));
         line("copy share, greatest", high.clone(), &|at| percent(greatest(&copy_share(at))));
         line("copy share with init, least", low, &|at| with_init(at, &|| least(&init_share)));

@@ -20,7 +20,7 @@ use crate::stripe::Piece;
 pub struct Block {
     pub(crate) shared: Arc<Shared>,
     pub(crate) operation: Operation,
-    pub(crate) direction: PieceOrder,
+    pub(crate) order: PieceOrder,
     pub(crate) parts: Vec<Part>,
     /// Place of its channel among those on which it is repeated.
     pub(crate) turn: u64,
@@ -87,7 +87,7 @@ pub(crate) enum Sources {
 impl Block {
     /// No part.
     pub(crate) fn new(shared: Arc<Shared>, operation: Operation) -> Block {
-        Block { shared, operation, direction: PieceOrder::Ascending, parts: Vec::new(), turn: 0 }
+        Block { shared, operation, order: PieceOrder::Ascending, parts: Vec::new(), turn: 0 }
     }
 
     /// Location of an address of the operation.
@@ -176,7 +176,7 @@ impl Part {
         let (in_dram, memory, dst) = (IN_DRAM[index].1, &*self.shared, self.dst);
         let route = match self.sources {
             Sources::None(reason) => Err(reason),
-            _ if !memory.chip.offers(index) => Err(Reason::NotOffered),
+            _ if !memory.support.offers(index) => Err(Reason::NotOffered),
             Sources::Row { src, coverage } => {
                 in_dram.copy(memory, &Copied { src, dst, pieces: &self.pieces, coverage })
             }

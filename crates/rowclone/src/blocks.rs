@@ -21,7 +21,7 @@ pub struct Blocks {
     block: Block,
     /// The destination addresses that are still to be planned.
     rest: Range<u64>,
-    shape: Division,
+    division: Division,
     /// The blocks of the present window, and the number handed out.
     drafts: Drafts,
     taken: usize,
@@ -54,7 +54,7 @@ impl Blocks {
         let mut blocks = Blocks {
             block: Block::new(shared, operation),
             rest: 0..0,
-            shape: Division::Rows { window_bytes: 0 },
+            division: Division::Rows { window_bytes: 0 },
             drafts: Drafts::default(),
             taken: 0,
             channels: 1,
@@ -70,9 +70,9 @@ impl Blocks {
         let (start, bytes) = (operation.target().0, operation.bytes());
         let granularity = self.block.shared.map.granularity();
         let window_bytes = granularity.min(MAX_WINDOW_BYTES);
-        (self.block.operation, self.block.direction) = (operation, PieceOrder::Ascending);
+        (self.block.operation, self.block.order) = (operation, PieceOrder::Ascending);
         self.rest = start..start + bytes;
-        self.shape = Division::Rows { window_bytes };
+        self.division = Division::Rows { window_bytes };
         self.drafts.clear();
         (self.taken, self.channels, self.alike, self.block.turn) = (0, 1, 1, 0);
         // Most operations write no value, and to clear an empty map costs more than to compare.
@@ -85,18 +85,18 @@ impl Blocks {
             self.rest = start..start;
         } else if distance < bytes {
             if src < start {
-                self.block.direction = PieceOrder::Descending;
+                self.block.order = PieceOrder::Descending;
             }
             if distance < window_bytes {
                 let reason = Reason::Overlap { distance, granularity };
-                self.shape = Division::Pieces { piece_bytes: self.block.shared.map.geometry().row_bytes(), reason };
+                self.division = Division::Pieces { piece_bytes: self.block.shared.map.geometry().row_bytes(), reason };
             }
         }
     }
 
     /// Takes the next window of at most `bytes` bytes, aligned to a multiple of `bytes`.
     fn take(&mut self, bytes: u64) -> Range<u64> {
-        match self.block.direction {
+        match self.block.order {
             PieceOrder::Ascending => {
                 let end = ((self.rest.start / bytes + 1) * bytes).min(self.rest.end);
                 std::mem::replace(&mut self.rest.start, end)..end
@@ -187,7 +187,7 @@ impl Blocks {
 
     fn init_sources(&mut self, dst: RowAddress, coverage: Coverage) -> Sources {
         let shared = &self.block.shared;
-        if matches!(self.block.operation, Operation::Init { value: 0, .. }) && shared.chip.zero_rows {
+        if matches!(self.block.operation, Operation::Init { value: 0, .. }) && shared.support.zero_rows {
             return Sources::ZeroRows { coverage };
         }
         if let Err(reason) = coverage.reason() {
@@ -295,7 +295,7 @@ impl Blocks {
         }
         self.drafts.clear();
         self.taken = 0;
-        match self.shape {
+        match self.division {
             Division::Rows { window_bytes } => {
                 let window = self.take(window_bytes);
                 self.cut(&window);

@@ -52,12 +52,12 @@ impl Planner {
     }
 
     /// Planner of a memory with these chips.
-    pub fn of_chips(map: AddressMap, faulty: FaultyRows, chip: CopySupport) -> Planner {
+    pub fn of_chips(map: AddressMap, faulty: FaultyRows, support: CopySupport) -> Planner {
         let (spread, reserved) = (Spread::new(&map), Reserved::new(&map));
         let end = map.usable_end();
         // Rows that differ in the channel are no longer equal if one of them is remapped.
         let channels_in_turn = if faulty.is_empty() { channels_in_turn(&map) } else { 1 };
-        Planner { shared: Arc::new(Shared { map, faulty, chip, spread, channels_in_turn, reserved, end }) }
+        Planner { shared: Arc::new(Shared { map, faulty, support, spread, channels_in_turn, reserved, end }) }
     }
 
     /// Whether it plans for the same memory as its clone.
@@ -73,7 +73,7 @@ impl Planner {
     /// The mechanisms of which reports speak: those of every chip, and those that these chips offer, by
     /// rank.
     pub fn mechanisms(&self) -> impl Iterator<Item = Mechanism> {
-        let offers = |index| index < IN_DRAM.len() && self.shared.chip.offers(index);
+        let offers = |index| index < IN_DRAM.len() && self.shared.support.offers(index);
         let known = move |&(index, mechanism): &(usize, Mechanism)| mechanism.is_in_every_chip() || offers(index);
         MECHANISMS.into_iter().enumerate().filter(known).map(|(_, mechanism)| mechanism)
     }

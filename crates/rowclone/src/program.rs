@@ -109,7 +109,7 @@ impl Block {
         }
         let Some((part, _)) = longest else { return };
         let mut targets = joined(targets);
-        if self.direction == PieceOrder::Descending {
+        if self.order == PieceOrder::Descending {
             targets = falling(targets);
         }
         // From one channel to another, each line is written as it arrives: the buffer bounds what is on its way, and
@@ -182,7 +182,7 @@ impl Block {
             needed.extend(ragged.map(|end| Stripe::from(end..end).whole_lines()));
         }
         let needed = joined(needed);
-        if self.direction == PieceOrder::Ascending {
+        if self.order == PieceOrder::Ascending {
             return needed.iter().for_each(|stripe| self.runs(stripe, &mut pass_on));
         }
         let mut rising = Vec::with_capacity(needed.len());

@@ -1,6 +1,6 @@
 //! Speedup and energy ratio of a run against its reference.
 //!
-//! The reference of a run is the run of its workload under the policy `baseline`, with pages placed
+//! The reference of a run is the run of its requests under the policy `baseline`, with pages placed
 //! by the reference allocator where an allocator places them. It does not depend on the allocator of
 //! the run, so that the cost of an allocator shows in the ratios.
 
@@ -45,7 +45,7 @@ impl Outcome {
     }
 
     /// Sets all ratios of the run and of each listed operation; `reference` has the
-    /// same workload on the same system.
+    /// same requests on the same system.
     pub fn compare(&mut self, reference: &Reference) {
         self.speedup = ratio(reference.latency_ns, self.latency_ns);
         self.energy_ratio = energy_ratio(reference.energy_nj, self.compared_energy_nj());

@@ -155,7 +155,7 @@ pub struct SystemBuilder {
     reference_cycle: ReferenceCycle,
     address_map: RawAddressMap,
     faulty_rows: Vec<(Channel, BankId, Row)>,
-    chip: CopySupport,
+    copy_support: CopySupport,
     currents: CurrentSet,
     background_rho: Option<f64>,
     staging_lines: Option<usize>,
@@ -177,7 +177,7 @@ impl Default for SystemBuilder {
             reference_cycle,
             address_map: MapPreset::RowInterleaved.raw(),
             faulty_rows: Vec::new(),
-            chip: CopySupport::ROWCLONE,
+            copy_support: CopySupport::ROWCLONE,
             currents: CurrentSet::Default,
             background_rho: None,
             staging_lines: None,
@@ -241,7 +241,7 @@ setters! {
     faulty_rows(rows: impl IntoIterator<Item = (Channel, BankId, Row)>) faulty_rows = rows.into_iter().collect();
 
     /// Sets what the chips offer of copies inside the DRAM.
-    chip(chip: CopySupport) chip = chip;
+    copy_support(support: CopySupport) copy_support = support;
 
     /// Sets the supply currents of the chips. The default is `2 Gb x8 -25E` for chips of its standard, and
     /// no current set for others.
@@ -344,7 +344,7 @@ impl SystemBuilder {
         checks::queues(&controller)?;
         checks::policies(&controller)?;
         checks::power(controller.power, &system, currents.as_ref())?;
-        let planner = Arc::new(Planner::of_chips(map, FaultyRows::from_iter(self.faulty_rows), self.chip));
+        let planner = Arc::new(Planner::of_chips(map, FaultyRows::from_iter(self.faulty_rows), self.copy_support));
         memctrl::check_progress(&system, &planner, &*controller.scheduler_or_default())?;
         let aged_memories = Arc::default();
         Ok(MemorySystem { system, planner, currents, prices, controller, page_mode: self.page_mode, aged_memories })

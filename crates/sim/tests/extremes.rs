@@ -323,8 +323,8 @@ proptest! {
         settings in addressed(), epoch in prop::option::of(cycles()), warm_up in cycles(),
     ) {
         let system = small();
-        let workload = Requests::Made { settings, allocator: None };
-        attempt(Experiment { epoch, warm_up, ..Experiment::new(&system, workload) })?;
+        let requests = Requests::Made { settings, allocator: None };
+        attempt(Experiment { epoch, warm_up, ..Experiment::new(&system, requests) })?;
     }
 }
 

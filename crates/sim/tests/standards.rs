@@ -130,8 +130,8 @@ fn check_stream(fields: [&str; 7], clocks_per_line: u64) {
         system("DDR4-2400R", Density::Gb8, 8192).refresh(Refresh::NORMAL).address_map(map).build().expect("a system");
     let access = StreamAccess::Pattern(Pattern::READS);
     let stream = Stream { start: PhysicalAddress(0), count: LINES, stride_bytes: 64, access, gap: Gap::ZERO };
-    let workload = Requests::Made { settings: Settings::new(stream), allocator: None };
-    let outcome = Experiment::new(&system, workload).policy(BASELINE).run().expect("a run");
+    let requests = Requests::Made { settings: Settings::new(stream), allocator: None };
+    let outcome = Experiment::new(&system, requests).policy(BASELINE).run().expect("a run");
     // A refresh separates two reads by tRTP + tRP + tRFC1 + tRCD.
     let apart = 9 + 16 + 420 + 16;
     let refreshes = outcome.figures.commands["REF"];
@@ -164,8 +164,8 @@ fn write_distances(settings: Settings) -> (BTreeMap<u64, u64>, u64) {
     let system = builder.build().expect("a system");
     let mut log = CommandLog::default();
     let attachments = Attachments { commands: Some(&mut log), ..Attachments::default() };
-    let workload = Requests::Made { settings, allocator: None };
-    let outcome = Experiment::new(&system, workload).policy(BASELINE).run_with(attachments).expect("a run");
+    let requests = Requests::Made { settings, allocator: None };
+    let outcome = Experiment::new(&system, requests).policy(BASELINE).run_with(attachments).expect("a run");
     let is_write = |issued: &&Issued| matches!(issued.command, Command::Write { .. });
     let writes: Vec<_> = log.commands.iter().filter(is_write).map(|issued| issued.at).collect();
     let mut distances = BTreeMap::new();

@@ -18,12 +18,6 @@ struct Tried {
     is_usable: bool,
 }
 
-impl Tried {
-    fn is_decided(&self) -> bool {
-        self.is_usable || self.failed >= TRIED_MAX
-    }
-}
-
 impl Sweep<'_> {
     /// Checks that some point can run with each value of each axis. A value that only some points cannot use is no
     /// error: these points have rows with their errors.
@@ -36,8 +30,9 @@ impl Sweep<'_> {
         let mut first_error = None;
         for number in self.numbers(None) {
             let steps = self.points.steps_of(number);
+            let is_decided = |tried: &Tried| tried.is_usable || tried.failed >= TRIED_MAX;
             let undecided: Vec<usize> =
-                (0..axes.len()).filter(|&axis| !tried[axis][steps[axis]].is_decided()).collect();
+                (0..axes.len()).filter(|&axis| !is_decided(&tried[axis][steps[axis]])).collect();
             // A sweep without axes has one point.
             if undecided.is_empty() && !axes.is_empty() {
                 continue;

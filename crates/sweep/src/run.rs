@@ -22,7 +22,7 @@ use super::points::{Point, Points};
 use super::progress::{Progress, Tally};
 use super::record::Record;
 use super::shard::Shard;
-use super::traces::{SharedTrace, Traces};
+use super::traces::{PlayedFile, Traces};
 
 /// A sweep, with the state that its runs share.
 pub struct Sweep<'a> {
@@ -73,7 +73,7 @@ pub(super) struct PlannedRun {
 struct Ready {
     scenario: Scenario,
     /// Trace or programs of the point.
-    traces: Vec<SharedTrace>,
+    traces: Vec<PlayedFile>,
 }
 
 impl<'a> Sweep<'a> {
@@ -242,7 +242,7 @@ impl<'a> Sweep<'a> {
             let run = scenario.experiment(variant, |trace| Box::new(trace))?.run_with(attachments);
             let run = run.map_err(|error| scenario.failure(error))?;
             let run = Outcome { policy: variant.name(), ..run };
-            traces.iter().try_for_each(SharedTrace::check_unchanged)?;
+            traces.iter().try_for_each(PlayedFile::check_unchanged)?;
             let geometry = scenario.system.memory.system().geometry;
             let reserved = geometry.reserved_bytes() as f64 / geometry.bytes() as f64;
             Ok(run_cells::cells(&run, reserved, &warnings::of_run(scenario, variant, &run)))

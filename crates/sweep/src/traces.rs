@@ -16,14 +16,14 @@ use super::digest::Digest;
 
 /// Files that were read.
 #[derive(Debug, Default)]
-pub(super) struct Traces(Mutex<BTreeMap<PathBuf, TraceSlot>>);
+pub(super) struct Traces(Mutex<BTreeMap<PathBuf, FileSlot>>);
 
 /// The result of reading a file, once it was read.
-type TraceSlot = Arc<OnceLock<Result<SharedTrace, Failure>>>;
+type FileSlot = Arc<OnceLock<Result<PlayedFile, Failure>>>;
 
 /// A file that a run reads.
 #[derive(Clone, Debug)]
-pub(super) struct SharedTrace {
+pub(super) struct PlayedFile {
     pub(super) digest: Digest,
     path: PathBuf,
     stamp: Stamp,
@@ -43,7 +43,7 @@ impl Stamp {
     }
 }
 
-impl SharedTrace {
+impl PlayedFile {
     /// Checks that the file still has the contents of its digest.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl SharedTrace {
             .with_help("start the sweep again: it goes on with the file as it is now"))
     }
 
-    fn read(path: &Path, stop: &AtomicBool) -> Result<SharedTrace, Failure> {
+    fn read(path: &Path, stop: &AtomicBool) -> Result<PlayedFile, Failure> {
         const CHUNK_BYTES: usize = 1 << 16;
         let fault = |error: std::io::Error| Failure::reading(path, &error);
         let stamp = Stamp::of(path).map_err(fault)?;
@@ -65,7 +65,7 @@ impl SharedTrace {
         loop {
             Failure::if_raised(stop)?;
             match file.read(&mut chunk).map_err(fault)? {
-                0 => return Ok(SharedTrace { digest: Digest::finish(hasher), path: path.to_owned(), stamp }),
+                0 => return Ok(PlayedFile { digest: Digest::finish(hasher), path: path.to_owned(), stamp }),
                 bytes => hasher.update(&chunk[..bytes]),
             }
         }
@@ -73,10 +73,10 @@ impl SharedTrace {
 }
 
 impl Traces {
-    /// The trace of a file. The first caller reads the file, and the others wait.
-    pub(super) fn open(&self, path: &Path, stop: &AtomicBool) -> Result<SharedTrace, Failure> {
+    /// The file at a path. The first caller reads it, and the others wait.
+    pub(super) fn open(&self, path: &Path, stop: &AtomicBool) -> Result<PlayedFile, Failure> {
         let read = Arc::clone(locked(&self.0).entry(path.to_owned()).or_default());
-        read.get_or_init(|| SharedTrace::read(path, stop)).clone()
+        read.get_or_init(|| PlayedFile::read(path, stop)).clone()
     }
 }
 

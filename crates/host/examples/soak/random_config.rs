@@ -41,7 +41,7 @@ pub fn config(generator: &mut Generator) -> Config {
     let map = AddressMap::new(system.geometry, &map(generator, &system.geometry))
         .expect("each map fits every geometry of four channels and ranks");
     let chips = [rowclone::CopySupport::ROWCLONE, rowclone::CopySupport::offering(rowclone::CopySupport::names())];
-    let of_chips = |faulty, chip| Arc::new(Planner::of_chips(map.clone(), faulty, chip));
+    let of_chips = |faulty, support| Arc::new(Planner::of_chips(map.clone(), faulty, support));
     let faulty = faulty_rows(generator, &system.geometry);
     let offered = of_chips(faulty.clone(), one_of(generator, &chips));
     // Through many subarrays, a row buffer movement may take longer than a REF can wait.

@@ -261,20 +261,20 @@ impl Machine {
             }
             return self.ended(index, until);
         }
-        let limits = self.limits(index, until);
+        let bounds = self.bounds(index, until);
         let core = &mut self.cores[index];
         if let Some(work) = core.take_work() {
-            return self.attempt(index, work, limits);
+            return self.attempt(index, work, bounds);
         }
         // With contents, the flat memory executes each step, too. Where hits are requests, they are made
         // step by step, and where interrupts may come, they come between steps.
         let is_stepwise = self.memory.check.is_some() || self.memory.caches.are_hits_requests();
         let pause =
-            if is_stepwise || core.interrupts_due > 0 { Pause::Step } else { core.run(&mut self.memory, limits) };
+            if is_stepwise || core.interrupts_due > 0 { Pause::Step } else { core.run(&mut self.memory, bounds) };
         match pause {
             Pause::Waits(outcome) => outcome,
             Pause::Step => match self.cores[index].first_step() {
-                Some(step) => self.step(index, step, limits),
+                Some(step) => self.step(index, step, bounds),
                 None => self.read_steps(index, until),
             },
         }
@@ -284,10 +284,10 @@ impl Machine {
     /// of a private cache is one, and may be ahead of the controller, unless a device may remove the line. No
     /// instruction is ahead of an interrupt.
     #[inline]
-    fn limits(&self, index: usize, until: CoreCycle) -> Bounds {
+    fn bounds(&self, index: usize, until: CoreCycle) -> Bounds {
         let run = if self.cores[index].interrupts_due > 0 { until } else { until.max(self.horizon) };
         let hit = if self.hits_are_local { run } else { until };
-        self.cores[index].limits(run, hit, until)
+        self.cores[index].bounds(run, hit, until)
     }
 
     /// Reads further steps, or ends the program.
@@ -313,24 +313,24 @@ impl Machine {
 
     /// Executes work of a core, whose rest stays first.
     #[inline(never)]
-    fn attempt(&mut self, index: usize, mut work: Work, limits: Bounds) -> Advance {
+    fn attempt(&mut self, index: usize, mut work: Work, bounds: Bounds) -> Advance {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         let outcome = match &mut work {
-            Work::Run { count, purpose } => core.run_instructions(count, *purpose, limits),
-            Work::Access(access) => core.access(access, memory, limits),
-            Work::Instruction { access, needs } => core.issue(access, *needs, memory, limits),
+            Work::Run { count, purpose } => core.run_instructions(count, *purpose, bounds),
+            Work::Access(access) => core.access(access, memory, bounds),
+            Work::Instruction { access, needs } => core.issue(access, *needs, memory, bounds),
             Work::Time(cycles) => core.pause(*cycles),
             Work::Interrupt { at, cycles } => core.interrupt(*at, *cycles),
             Work::Pages { pages, cycles, data } => {
                 self.kernel.next_page(core, memory.line_size(), (*pages, *cycles, *data))
             }
-            Work::Copy(bulk) => self.copier.begin(core, memory, *bulk, limits),
+            Work::Copy(bulk) => self.copier.begin(core, memory, *bulk, bounds),
             Work::CopyEnd => core.end_copy(),
-            Work::Begin { bulk, is_last } => self.copier.begin_piece(core, memory, (*bulk, *is_last), limits),
+            Work::Begin { bulk, is_last } => self.copier.begin_piece(core, memory, (*bulk, *is_last), bounds),
             Work::Issue => self.copier.issue(core),
-            Work::Wait => self.copier.wait(core, limits.until),
+            Work::Wait => self.copier.wait(core, bounds.until),
             Work::CopyRest(bulk) => {
-                let outcome = self.copier.proceed(core, memory, *bulk, limits.until);
+                let outcome = self.copier.proceed(core, memory, *bulk, bounds.until);
                 // The run ends, whatever the other cores do: their programs may repeat without end.
                 if matches!(outcome, Advance::Issued)
                     && let Some(lost) = self.copier.given_up()
@@ -348,32 +348,32 @@ impl Machine {
 
     /// Executes a step of the program.
     #[inline]
-    fn step(&mut self, index: usize, mut step: Step, limits: Bounds) -> Advance {
+    fn step(&mut self, index: usize, mut step: Step, bounds: Bounds) -> Advance {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         let attempted = match &mut step {
-            Step::Compute { instructions } => Ok(core.run_instructions(instructions, Purpose::Program, limits)),
-            Step::Load { address } => self.touch(index, (*address, false), None, limits),
-            Step::Store { address } => self.touch(index, (*address, true), None, limits),
+            Step::Compute { instructions } => Ok(core.run_instructions(instructions, Purpose::Program, bounds)),
+            Step::Load { address } => self.touch(index, (*address, false), None, bounds),
+            Step::Store { address } => self.touch(index, (*address, true), None, bounds),
             Step::Instruction { kind, needs } => match kind {
                 InstructionKind::Compute { instructions } => {
-                    Ok(core.run_class(instructions, *needs, Purpose::Program, limits))
+                    Ok(core.run_class(instructions, *needs, Purpose::Program, bounds))
                 }
-                InstructionKind::Load { address } => self.touch(index, (*address, false), Some(*needs), limits),
-                InstructionKind::Store { address } => self.touch(index, (*address, true), Some(*needs), limits),
+                InstructionKind::Load { address } => self.touch(index, (*address, false), Some(*needs), bounds),
+                InstructionKind::Store { address } => self.touch(index, (*address, true), Some(*needs), bounds),
             },
             Step::Copy { dst, src, bytes } => {
                 let mut bulk = Bulk { src: Some(*src), dst: *dst, bytes: *bytes };
-                let outcome = self.kernel.copy(core, memory, &mut bulk, |bulk, _| Work::Copy(bulk), limits.until);
+                let outcome = self.kernel.copy(core, memory, &mut bulk, |bulk, _| Work::Copy(bulk), bounds.until);
                 (*dst, *src, *bytes) = (bulk.dst, bulk.src.unwrap_or(*src), bulk.bytes);
                 outcome
             }
             Step::Zero { address, bytes } => {
                 let mut bulk = Bulk { src: None, dst: *address, bytes: *bytes };
-                let outcome = self.kernel.copy(core, memory, &mut bulk, |bulk, _| Work::Copy(bulk), limits.until);
+                let outcome = self.kernel.copy(core, memory, &mut bulk, |bulk, _| Work::Copy(bulk), bounds.until);
                 (*address, *bytes) = (bulk.dst, bulk.bytes);
                 outcome
             }
-            Step::Device(step) => self.use_device(index, step, limits.until),
+            Step::Device(step) => self.use_device(index, step, bounds.until),
             Step::Renew { .. }
             | Step::Unmap { .. }
             | Step::Discard { .. }
@@ -396,7 +396,7 @@ impl Machine {
             | Step::Share { .. }
             | Step::Fork { .. }
             | Step::Run { .. }
-            | Step::Exit => self.kernel.request(core, memory, step, limits.until),
+            | Step::Exit => self.kernel.request(core, memory, step, bounds.until),
         };
         match attempted {
             Ok(outcome) => {
@@ -436,16 +436,16 @@ impl Machine {
         index: usize,
         (address, is_store): (PhysicalAddress, bool),
         needs: Option<Needs>,
-        limits: Bounds,
+        bounds: Bounds,
     ) -> Result<Advance, ProgramFault> {
         let (core, memory) = (&mut self.cores[index], &mut self.memory);
         let Some(physical) = self.kernel.translate(core, address, is_store)? else {
-            return self.kernel.page_fault(core, memory, (address, is_store), limits.until);
+            return self.kernel.page_fault(core, memory, (address, is_store), bounds.until);
         };
         let access = core.program_access(physical, is_store, memory.line_size());
         let outcome = match needs {
-            None => core.access(&access, memory, limits),
-            Some(needs) => core.issue(&access, needs, memory, limits),
+            None => core.access(&access, memory, bounds),
+            Some(needs) => core.issue(&access, needs, memory, bounds),
         };
         if memory.check.is_some() && matches!(outcome, Advance::Done) {
             self.kernel.executed(index, memory, address, &access);

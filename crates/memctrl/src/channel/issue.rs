@@ -65,20 +65,25 @@ const fn cause(kind: AccessKind, request: RequestId) -> IssueCause {
 
 impl Channel {
     /// Issues the decided command in the decided cycle, and the run of columns that it begins before
-    /// `limits.runs`.
+    /// `horizon.runs`.
     #[inline]
-    pub(super) fn issue(&mut self, limits: &Horizon, done: &mut AccessTally, sink: &mut impl EventSink) -> IssueEffect {
+    pub(super) fn issue(
+        &mut self,
+        horizon: &Horizon,
+        done: &mut AccessTally,
+        sink: &mut impl EventSink,
+    ) -> IssueEffect {
         let PlannedCommand { at, choice, .. } = self.next;
         let outcome = match choice {
-            Choice::Access(bank) => self.issue_candidate(at, bank, limits, done, sink),
-            Choice::Column(slot) => match self.run_of(slot, limits.runs) {
+            Choice::Access(bank) => self.issue_candidate(at, bank, horizon, done, sink),
+            Choice::Column(slot) => match self.run_of(slot, horizon.runs) {
                 (lines @ 2.., pitch) => return self.issue_run(at, slot, lines, pitch, sink),
                 _ => self.issue_column_step(at, slot, sink),
             },
             _ => self.issue_other(at, choice, sink),
         };
         self.changed(at + Cycles(1));
-        if limits.wants_queues {
+        if horizon.wants_queues {
             self.report_queues(at, sink);
         }
         outcome
@@ -107,7 +112,7 @@ impl Channel {
         &mut self,
         at: Cycle,
         index: BankIndex,
-        limits: &Horizon,
+        horizon: &Horizon,
         done: &mut AccessTally,
         sink: &mut impl EventSink,
     ) -> IssueEffect {
@@ -126,7 +131,7 @@ impl Channel {
                 self.row_command_issued(at, index, CommandKind::Activate, RowOutcome::Miss);
                 IssueEffect::None
             }
-            _ => self.issue_column(at, index, candidate, limits, done, sink),
+            _ => self.issue_column(at, index, candidate, horizon, done, sink),
         }
     }
 
@@ -146,7 +151,7 @@ impl Channel {
         at: Cycle,
         index: BankIndex,
         candidate: Candidate,
-        limits: &Horizon,
+        horizon: &Horizon,
         done: &mut AccessTally,
         sink: &mut impl EventSink,
     ) -> IssueEffect {
@@ -176,8 +181,8 @@ impl Channel {
             done.unreported_done(kind, queued.access.arrival, end);
             // The front end moves the data.
             let has_data = self.device.cells().is_some();
-            if !(queued.is_awaited || has_data) && (done.unreported > 0 || !limits.ends) {
-                return if limits.awaits == Some(kind) { IssueEffect::Entry } else { IssueEffect::None };
+            if !(queued.is_awaited || has_data) && (done.unreported > 0 || !horizon.ends) {
+                return if horizon.awaits == Some(kind) { IssueEffect::Entry } else { IssueEffect::None };
             }
         }
         IssueEffect::Access(ServedAccess { place, done: end })

@@ -152,7 +152,7 @@ impl Maintenance {
         self.plans.clear();
         for rank in 0..device.topology().ranks {
             let (is_busy, is_held) = (uses.busy >> rank & 1 == 1, uses.held >> rank & 1 == 1);
-            let plan = RankPlanner {
+            let planner = RankPlanner {
                 device,
                 rank,
                 now,
@@ -162,7 +162,7 @@ impl Maintenance {
                 power: self.power,
                 longer_hold: self.longer_hold,
             };
-            let plan = plan.plan();
+            let plan = planner.plan();
             let (all, banks) = (device.topology().rank(rank), device.refresh_banks(rank));
             match plan.state {
                 RankState::Asleep => {}

@@ -26,7 +26,7 @@ use crate::access::{AccessKind, LineAccess};
 use crate::config::Config;
 use crate::copy::port::CopyPort;
 use crate::copy::preemption::{Situation, Surroundings};
-use crate::copy::thread::RunningThread;
+use crate::copy::thread::PortThread;
 use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::{Candidacy, Scheduler};
 use crate::queues::Queues;
@@ -175,7 +175,7 @@ impl Channel {
     }
 
     /// Adds a thread to the port; returns its slot.
-    pub(crate) fn add_thread(&mut self, thread: RunningThread, now: Cycle) -> u8 {
+    pub(crate) fn add_thread(&mut self, thread: PortThread, now: Cycle) -> u8 {
         let (slot, waits) = self.port.push(thread);
         // A thread that waits for earlier ones in all of its banks changes nothing.
         if !waits {
@@ -217,22 +217,22 @@ impl Channel {
         self.next.affects_from
     }
 
-    /// Runs alone: issues commands up to the limits, or to the first command that the front end must
+    /// Runs alone: issues commands up to the horizon, or to the first command that the front end must
     /// know. `done` takes the requests whose completion is not reported.
     #[inline(never)]
     pub(crate) fn advance(
         &mut self,
-        limits: &Horizon,
+        horizon: &Horizon,
         done: &mut stats::accesses::AccessTally,
         sink: &mut impl EventSink,
     ) -> Option<(Cycle, IssueEffect)> {
-        while self.next.at < limits.commands {
+        while self.next.at < horizon.commands {
             let at = self.next.at;
             if matches!(self.next.choice, Choice::Nothing) {
                 self.decide();
                 continue;
             }
-            let outcome = self.issue(limits, done, sink);
+            let outcome = self.issue(horizon, done, sink);
             if !matches!(outcome, IssueEffect::None) {
                 return Some((at, outcome));
             }

@@ -8,7 +8,7 @@ use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles, IssueCause, PerBank,
 use rowclone::StepList;
 
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
-use super::thread::{MovedLines, RunningThread, ThreadPhase};
+use super::thread::{MovedLines, PortThread, ThreadPhase};
 use super::{CopyProgram, NextCommand, RowStep};
 use crate::access::{AccessKind, Stamp};
 
@@ -34,7 +34,7 @@ impl ColumnContender {
 #[derive(Debug)]
 pub(crate) struct CopyPort {
     /// Threads by slot; a free slot has a thread that is done.
-    threads: Vec<RunningThread>,
+    threads: Vec<PortThread>,
     /// Free slots.
     vacant: Vec<u8>,
     /// Threads that wait for no earlier thread, in order of dispatch. They use different banks.
@@ -158,7 +158,7 @@ impl CopyPort {
     }
 
     /// Adds a thread. Returns its slot, and whether it waits for earlier threads in all of its banks.
-    pub(crate) fn push(&mut self, mut thread: RunningThread) -> (u8, bool) {
+    pub(crate) fn push(&mut self, mut thread: PortThread) -> (u8, bool) {
         let banks = thread.remaining();
         thread.blocked = banks.intersection(self.remaining);
         let (is_active, waits) = (thread.blocked.is_empty(), thread.blocked == banks);
@@ -198,12 +198,12 @@ impl CopyPort {
     }
 
     #[inline]
-    fn thread(&self, slot: u8) -> &RunningThread {
+    fn thread(&self, slot: u8) -> &PortThread {
         &self.threads[usize::from(slot)]
     }
 
     #[inline]
-    fn thread_mut(&mut self, slot: u8) -> &mut RunningThread {
+    fn thread_mut(&mut self, slot: u8) -> &mut PortThread {
         &mut self.threads[usize::from(slot)]
     }
 

@@ -3,7 +3,7 @@
 
 use dram_spec::{BankIndex, BankSet, Cycle, PerBank, Row};
 
-use super::thread::RunningThread;
+use super::thread::PortThread;
 
 /// State of the channel that the port queries.
 pub(crate) trait Surroundings {
@@ -43,7 +43,7 @@ pub(crate) enum TermEnd {
 /// Reason why the term of a running thread ends now; none if it does not. The first thread that
 /// awaits its first column step is exempt; `is_exempt_known` is whether an earlier thread is.
 pub(crate) fn term_end(
-    thread: &RunningThread,
+    thread: &PortThread,
     is_exempt_known: bool,
     now: Cycle,
     Situation { urgent, must, .. }: Situation,
@@ -65,7 +65,7 @@ pub(crate) fn term_end(
 /// Whether no read has precedence in the banks of a thread; `released` is when a thread last released
 /// each bank.
 pub(super) fn may_begin(
-    thread: &RunningThread,
+    thread: &PortThread,
     banks: BankSet,
     released: &PerBank<Option<Cycle>>,
     around: &impl Surroundings,

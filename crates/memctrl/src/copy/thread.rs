@@ -42,7 +42,7 @@ pub(crate) enum MovedLines {
 
 /// A thread in the port of a channel.
 #[derive(Debug)]
-pub(crate) struct RunningThread {
+pub(crate) struct PortThread {
     pub(crate) origin: CopyProgram,
     steps: StepList,
     banks: SmallVec<[BankUse; 3]>,
@@ -77,7 +77,7 @@ pub(crate) struct RunningThread {
     write_latency: Cycles,
 }
 
-impl RunningThread {
+impl PortThread {
     /// Creates a thread that has joined the port.
     pub(crate) fn new(
         origin: CopyProgram,
@@ -86,7 +86,7 @@ impl RunningThread {
         topology: Topology,
         write_latency: Cycles,
         now: Cycle,
-    ) -> RunningThread {
+    ) -> PortThread {
         let (mut banks, mut remaining) = (SmallVec::new(), BankSet::EMPTY);
         let mut add = |bank, next| {
             let index = topology.index(bank);
@@ -102,7 +102,7 @@ impl RunningThread {
                 add(second, next);
             }
         }
-        let mut thread = RunningThread {
+        let mut thread = PortThread {
             origin,
             banks,
             remaining,

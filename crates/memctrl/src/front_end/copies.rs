@@ -13,7 +13,7 @@ use super::hazards::CopyLines;
 use super::staging::Staging;
 use crate::access::{AccessKind, QueuedAccess};
 use crate::channel::Channel;
-use crate::copy::thread::RunningThread;
+use crate::copy::thread::PortThread;
 use crate::copy::{CopyProgram, DataGate};
 use crate::policy::copy::{Outlook, reason};
 use crate::stats::{PartTally, Parts};
@@ -318,7 +318,7 @@ impl FrontEnd {
             let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
             let write_latency = channel.device.timings().write_latency();
             let steps = std::mem::take(&mut thread.steps);
-            let thread = RunningThread::new(origin, steps, gate.clone(), channel.topology(), write_latency, now);
+            let thread = PortThread::new(origin, steps, gate.clone(), channel.topology(), write_latency, now);
             self.spare.extend(channel.port.spare.pop());
             let thread = channel.add_thread(thread, now);
             self.programs.get_mut(slot).thread_added(id, thread);

@@ -55,8 +55,8 @@ impl Durations {
         front.start_alone(slot, program.clone(), &mut channels);
         while front.completions.next_due() == Cycle::NEVER {
             let first = (0..channels.len()).min_by_key(|&index| channels[index].wakes_at()).unwrap_or(0);
-            let limits = Horizon::until(channels[first].wakes_at() + Cycles(1));
-            if let Some((at, outcome)) = channels[first].advance(&limits, &mut front.recorder.accesses, &mut ()) {
+            let horizon = Horizon::until(channels[first].wakes_at() + Cycles(1));
+            if let Some((at, outcome)) = channels[first].advance(&horizon, &mut front.recorder.accesses, &mut ()) {
                 front.observe(&mut channels, first, at, outcome);
             }
         }

@@ -250,7 +250,7 @@ struct Knobs {
     warm_up: u64,
     epoch: Option<u64>,
     staging_lines: usize,
-    chip: rowclone::CopySupport,
+    support: rowclone::CopySupport,
 }
 
 /// The registered copy policies. The reference model has a definition of each (`tests/reference_model/copies.rs`).
@@ -269,12 +269,12 @@ fn arb_knobs() -> impl Strategy<Value = Knobs> {
         .prop_map(|(postpone_max, idle)| RefreshPolicy { postpone_max, idle: Cycles(idle) });
     let choices = (select(registered_copy_policies()), arb_scheduler(), arb_rows(), arb_queues(), hold);
     // Half of the chips offer every mechanism.
-    let chip =
+    let support =
         select(vec![rowclone::CopySupport::ROWCLONE, rowclone::CopySupport::offering(rowclone::CopySupport::names())]);
-    let rest = (refresh, [idle(), idle()], counted, (prop_oneof![1usize..20, 1usize..513], chip));
-    (choices, rest).prop_map(|(choices, (refresh, power, (warm_up, epoch), (staging_lines, chip)))| {
+    let rest = (refresh, [idle(), idle()], counted, (prop_oneof![1usize..20, 1usize..513], support));
+    (choices, rest).prop_map(|(choices, (refresh, power, (warm_up, epoch), (staging_lines, support)))| {
         let (policy, scheduler, rows, queues, copy_hold_max) = choices;
-        Knobs { policy, scheduler, rows, queues, copy_hold_max, refresh, power, warm_up, epoch, staging_lines, chip }
+        Knobs { policy, scheduler, rows, queues, copy_hold_max, refresh, power, warm_up, epoch, staging_lines, support }
     })
 }
 
@@ -418,7 +418,7 @@ fn controller(system: System, map: AddressMap, faulty: FaultyRows, knobs: &Knobs
     // Without refresh no event wakes a rank in time.
     let is_off = system.refresh == Refresh::Off;
     let [power_down_after, self_refresh_after] = knobs.power.map(|after| after.filter(|_| !is_off).map(Cycles));
-    let planner = Arc::new(Planner::of_chips(map, faulty, knobs.chip));
+    let planner = Arc::new(Planner::of_chips(map, faulty, knobs.support));
     Config {
         prices: Some(
             PriceTable::default()

@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 
 /// A free block, in the list of its order.
 #[derive(Clone, Copy, Debug)]
-struct FreeBlock {
+struct ListNode {
     /// Relative to the grain's.
     order: u8,
     /// First grain of its neighbors in the list.
@@ -40,7 +40,7 @@ pub struct Buddy {
     /// List of each order above the grain's order.
     lists: Vec<FreeList>,
     /// Free blocks by their first grain.
-    blocks: FxHashMap<u32, FreeBlock>,
+    blocks: FxHashMap<u32, ListNode>,
     /// Allocated grains.
     out: Bits,
 }
@@ -101,7 +101,7 @@ impl Buddy {
         let list = &mut self.lists[usize::from(order)];
         let next = std::mem::replace(&mut list.head, grain);
         list.blocks += 1;
-        self.blocks.insert(grain, FreeBlock { order, next, previous: NONE });
+        self.blocks.insert(grain, ListNode { order, next, previous: NONE });
         if let Some(next) = self.blocks.get_mut(&next) {
             next.previous = grain;
         }
@@ -109,7 +109,7 @@ impl Buddy {
 
     /// Removes a block from its list.
     fn unlink(&mut self, grain: u32) {
-        let FreeBlock { order, next, previous } = self.blocks.remove(&grain).expect("a free block starts here");
+        let ListNode { order, next, previous } = self.blocks.remove(&grain).expect("a free block starts here");
         let list = &mut self.lists[usize::from(order)];
         list.blocks -= 1;
         match self.blocks.get_mut(&previous) {
@@ -124,7 +124,7 @@ impl Buddy {
     /// The other half of the block above a block, where it is free as a whole.
     fn free_buddy(&self, first: u32, order: u8) -> Option<u32> {
         let other = first ^ 1 << order;
-        let is_whole = |block: &FreeBlock| block.order == order && usize::from(order) + 1 < self.lists.len();
+        let is_whole = |block: &ListNode| block.order == order && usize::from(order) + 1 < self.lists.len();
         self.blocks.get(&other).is_some_and(is_whole).then_some(other)
     }
 

@@ -217,7 +217,7 @@ impl Coverage {
 pub(crate) struct Shared {
     pub(crate) map: AddressMap,
     pub(crate) faulty: FaultyRows,
-    pub(crate) chip: CopySupport,
+    pub(crate) support: CopySupport,
     pub(crate) spread: Spread,
     /// Runs of addresses that follow each other in rows which differ in nothing but the channel.
     pub(crate) channels_in_turn: u64,
@@ -280,7 +280,7 @@ impl Shared {
     pub(crate) fn may_transfer(&self, one: BankId, other: BankId) -> bool {
         let topology = self.map.geometry().topology();
         one != other
-            && (!topology.has_groups() || self.chip.psm_within_group || topology.group(one) != topology.group(other))
+            && (!topology.has_groups() || self.support.psm_within_group || topology.group(one) != topology.group(other))
     }
 
     /// The next bank of the rank, cyclically, to which a TRANSFER is possible and in which reserved row

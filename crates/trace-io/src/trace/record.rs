@@ -87,7 +87,7 @@ pub enum Event {
     Os(OsEvent),
 }
 
-/// Direction of an access.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     /// A read.

@@ -35,9 +35,9 @@ const UNSEEN: [&str; 7] = [
     "Times: the guest's clock advances by 1 ns per instruction, and idle time takes none.",
 ];
 
-/// The files of a guest.
+/// A prepared guest.
 #[derive(Debug)]
-pub struct GuestFiles<'args> {
+pub struct GuestSetup<'args> {
     args: &'args GuestArgs,
     program: &'args [OsString],
     kernel: &'args Path,
@@ -55,12 +55,12 @@ pub fn available(args: &RecordArgs) -> Result<(), Failure> {
     qemu::plugin(args).map(drop)
 }
 
-impl GuestFiles<'_> {
+impl GuestSetup<'_> {
     /// Prepares a guest: its kernel and its initial RAM disk.
     ///
     /// # Errors
     /// A file cannot be read; busybox or the program cannot run in the guest.
-    pub fn new<'args>(args: &'args RecordArgs, kernel: &'args Path) -> Result<GuestFiles<'args>, Failure> {
+    pub fn new<'args>(args: &'args RecordArgs, kernel: &'args Path) -> Result<GuestSetup<'args>, Failure> {
         let folder = tempfile::tempdir().map_err(|error| Failure::writing(&std::env::temp_dir(), &error))?;
         for path in [Some(kernel), args.guest.initrd.as_deref()].into_iter().flatten() {
             fs::File::open(path).map_err(|error| Failure::reading(path, &error))?;
@@ -69,7 +69,7 @@ impl GuestFiles<'_> {
             Some(path) => path.clone(),
             None => write(folder.path(), "initrd", &root::of_program(&args.program)?)?,
         };
-        Ok(GuestFiles { args: &args.guest, program: &args.program, kernel, folder, initrd })
+        Ok(GuestSetup { args: &args.guest, program: &args.program, kernel, folder, initrd })
     }
 
     /// The command line of qemu, with an initial RAM disk and the words of the kernel's command line. The second serial

@@ -26,7 +26,7 @@ use crate::args::{RecordArgs, Recorder};
 use crate::child::{POLL, ProcessGroup, started};
 use crate::recording::{RecordingFile, is_packed};
 use crate::{interrupt, output};
-use guest::GuestFiles;
+use guest::GuestSetup;
 use installed::{found_in_path, no_program};
 
 /// Bytes of a page of the recorded machine.
@@ -90,7 +90,7 @@ fn run_guest(args: &RecordArgs, kernel: &Path) -> Result<ExitCode, Failure> {
         return Err(Failure::new("only the recorder qemu records a guest").with_help("leave `--recorder` out"));
     }
     guest::available(args)?;
-    let guest = GuestFiles::new(args, kernel)?;
+    let guest = GuestSetup::new(args, kernel)?;
     let name = "qemu-system with the plugin of rowclone-sim";
     let output = Output::new(args, guest.words(), name, Detail::Accesses, BlockOrder::SystemCalls)?;
     let run = guest.record(args, output)?;

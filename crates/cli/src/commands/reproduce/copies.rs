@@ -96,7 +96,7 @@ pub fn lisa(args: &LisaArgs) -> Result<String, Failure> {
     let bin = SpeedBin::named("1600K").expect("it is in the table of bins");
     let builder = SystemBuilder::default().bin(bin).channels(1).ranks(1).row_bytes(ROW_BYTES);
     let builder = builder.chips(currents.density(), currents.width()).currents(currents.clone());
-    let system = built(builder.chip(CopySupport::offering(CopySupport::names())))?;
+    let system = built(builder.copy_support(CopySupport::offering(CopySupport::names())))?;
     let address = |location| system.map().address(location).expect("the memory has the row");
     let simulated = copies(&system).map(|(policy, src)| {
         let operation = Operation::Copy { src: address(src), dst: address(Location::default()), bytes: ROW_BYTES };

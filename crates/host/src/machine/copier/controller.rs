@@ -96,11 +96,11 @@ impl ControllerCopies {
 
 impl Copier for ControllerCopies {
     /// Makes the caches coherent and issues an operation of the controller.
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, bounds: Bounds) -> Advance {
         if bulk.src.is_some() && bulk.bytes < self.min_bytes {
-            return self.loops.begin(core, memory, bulk, limits);
+            return self.loops.begin(core, memory, bulk, bounds);
         }
-        let at = match quiet(core, memory, &bulk, limits) {
+        let at = match quiet(core, memory, &bulk, bounds) {
             Ok(at) => at,
             Err(outcome) => return outcome,
         };

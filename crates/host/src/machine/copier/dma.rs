@@ -174,12 +174,12 @@ impl DmaCopies {
         memory: &mut Memory,
         bulk: Bulk,
         again: Work,
-        limits: Bounds,
+        bounds: Bounds,
     ) -> Result<(), Advance> {
         if bulk.src.is_none() || bulk.bytes < self.min_bytes {
-            return Err(self.loops.begin(core, memory, bulk, limits));
+            return Err(self.loops.begin(core, memory, bulk, bounds));
         }
-        let at = quiet(core, memory, &bulk, limits)?;
+        let at = quiet(core, memory, &bulk, bounds)?;
         match self.describe(core, memory, bulk, at) {
             Some(()) => Ok(()),
             None => Err(self.make_room(core, bulk, again)),
@@ -307,8 +307,8 @@ impl DmaCopies {
 }
 
 impl Copier for DmaCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance {
-        if let Err(outcome) = self.describe_or_wait(core, memory, bulk, Work::Copy(bulk), limits) {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, bounds: Bounds) -> Advance {
+        if let Err(outcome) = self.describe_or_wait(core, memory, bulk, Work::Copy(bulk), bounds) {
             return outcome;
         }
         let of_core = &mut self.cores[core.index()];
@@ -323,9 +323,9 @@ impl Copier for DmaCopies {
         core: &mut Core,
         memory: &mut Memory,
         (bulk, is_last): (Bulk, bool),
-        limits: Bounds,
+        bounds: Bounds,
     ) -> Advance {
-        if let Err(outcome) = self.describe_or_wait(core, memory, bulk, Work::Begin { bulk, is_last }, limits) {
+        if let Err(outcome) = self.describe_or_wait(core, memory, bulk, Work::Begin { bulk, is_last }, bounds) {
             return outcome;
         }
         let of_core = &mut self.cores[core.index()];

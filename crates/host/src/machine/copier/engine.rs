@@ -85,9 +85,9 @@ struct PendingCopy {
 }
 
 impl Copier for EngineCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, bounds: Bounds) -> Advance {
         let Some(src) = bulk.src.filter(|_| bulk.bytes >= self.min_bytes) else {
-            return self.loops.begin(core, memory, bulk, limits);
+            return self.loops.begin(core, memory, bulk, bounds);
         };
         // Until then it waits for a load of an in-order core, or for the window, and not for a copy.
         if !core.has_slot() {
@@ -102,7 +102,7 @@ impl Copier for EngineCopies {
         if is_full || self.pending.len() == self.settings.queue {
             return core.stall_for_device();
         }
-        let (instruction, at) = match core.dispatch_awaited(bulk.purpose(), limits) {
+        let (instruction, at) = match core.dispatch_awaited(bulk.purpose(), bounds) {
             Ok(dispatched) => dispatched,
             Err(outcome) => return outcome,
         };

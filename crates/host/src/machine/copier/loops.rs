@@ -137,8 +137,8 @@ impl LoopCopies {
 }
 
 impl Copier for LoopCopies {
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance {
-        let at = match quiet(core, memory, &bulk, limits) {
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, bounds: Bounds) -> Advance {
+        let at = match quiet(core, memory, &bulk, bounds) {
             Ok(at) => at,
             Err(outcome) => return outcome,
         };

@@ -28,7 +28,7 @@ use super::settings::{self, KernelSettings};
 /// A copier of all cores.
 pub trait Copier: Debug {
     /// Attempts to begin a copy or zeroing.
-    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, limits: Bounds) -> Advance;
+    fn begin(&mut self, core: &mut Core, memory: &mut Memory, bulk: Bulk, bounds: Bounds) -> Advance;
 
     /// Attempts to begin a piece of a copy; the core need not wait for its end. A copier without a device
     /// executes it at once.
@@ -37,10 +37,10 @@ pub trait Copier: Debug {
         core: &mut Core,
         memory: &mut Memory,
         (bulk, is_last): (Bulk, bool),
-        limits: Bounds,
+        bounds: Bounds,
     ) -> Advance {
         let _ = is_last;
-        self.begin(core, memory, bulk, limits)
+        self.begin(core, memory, bulk, bounds)
     }
 
     /// Whether a core has begun copies and not waited for them.
@@ -90,8 +90,8 @@ pub trait Copier: Debug {
 
 /// The cycle before a limit in which a core begins a copy or zeroing that waits for all earlier instructions,
 /// lines and stores.
-fn quiet(core: &mut Core, memory: &mut Memory, bulk: &Bulk, limits: Bounds) -> Result<CoreCycle, Advance> {
-    let at = core.quiet_before(limits.until)?;
+fn quiet(core: &mut Core, memory: &mut Memory, bulk: &Bulk, bounds: Bounds) -> Result<CoreCycle, Advance> {
+    let at = core.quiet_before(bounds.until)?;
     core.delay_until(at, |stalls| &mut stalls.kernel);
     if core.begin_copy() {
         memory.begin_copy(core.index(), bulk);

@@ -38,22 +38,22 @@ impl Core {
     }
 
     /// Executes an access to a line.
-    pub fn access(&mut self, access: &Access, memory: &mut Memory, limits: Bounds) -> Advance {
+    pub fn access(&mut self, access: &Access, memory: &mut Memory, bounds: Bounds) -> Advance {
         if !self.is_plain() {
             let is_load = access.kind == LoadOrStore::Load;
             let class = if is_load { InstructionClass::Load } else { InstructionClass::Store };
-            return self.issue(access, Needs::class(class), memory, limits);
+            return self.issue(access, Needs::class(class), memory, bounds);
         }
-        self.access_plainly(access, memory, limits)
+        self.access_plainly(access, memory, bounds)
     }
 
-    fn access_plainly(&mut self, access: &Access, memory: &mut Memory, limits: Bounds) -> Advance {
+    fn access_plainly(&mut self, access: &Access, memory: &mut Memory, bounds: Bounds) -> Advance {
         let is_past = matches!(access.kind, LoadOrStore::NonTemporal(_));
         let (slot, away) = if is_past || memory.caches.are_hits_requests() {
             let Some(slot) = self.pipeline.next_slot() else { return Advance::Blocked };
             (slot, (!is_past).then(|| memory.caches.look_up(self.index, access)))
         } else {
-            match self.hit::<false>(&mut memory.caches.port(self.index), access, limits) {
+            match self.hit::<false>(&mut memory.caches.port(self.index), access, bounds) {
                 Attempt::Hit(way) => {
                     memory.check_access(self.index, access, way);
                     return Advance::Done;
@@ -62,7 +62,7 @@ impl Core {
                 Attempt::Waits(outcome) => return outcome,
             }
         };
-        match (self.cycle_before(slot, limits.until), away) {
+        match (self.cycle_before(slot, bounds.until), away) {
             (Ok(at), Some(away)) => self.access_away(access, &away, (slot, at), memory),
             (Ok(at), None) => self.store_past(access, (slot, at), memory),
             (Err(later), _) => later,
@@ -87,10 +87,10 @@ impl Core {
         &mut self,
         port: &mut Port<'_>,
         access: &Access,
-        limits: Bounds,
+        bounds: Bounds,
     ) -> Attempt {
         let Some(slot) = self.pipeline.next_slot() else { return Attempt::Waits(Advance::Blocked) };
-        if slot >= limits.hit {
+        if slot >= bounds.hit {
             return Attempt::Waits(Advance::Later(self.pipeline.cycle(slot)));
         }
         match port.access::<false>(access) {

@@ -98,17 +98,17 @@ enum CacheAnswer {
 impl Core {
     /// Dispatches instructions of a class without memory access before the limit, up to a boundary of the
     /// region; `count` is the number of those left.
-    pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, limits: Bounds) -> Advance {
+    pub fn run_class(&mut self, count: &mut u64, needs: Needs, purpose: Purpose, bounds: Bounds) -> Advance {
         let most = if purpose == Purpose::Program { self.boundary - self.counters.instructions } else { u64::MAX };
         let end = *count - most.min(*count);
         let mut earlier = None;
         while *count > end {
-            let repeated = self.repeat(&mut earlier, *count - end, (needs, purpose), limits.run);
+            let repeated = self.repeat(&mut earlier, *count - end, (needs, purpose), bounds.run);
             if repeated > 0 {
                 *count -= repeated;
                 continue;
             }
-            let dispatch = match self.next_dispatch(needs, purpose, limits.run) {
+            let dispatch = match self.next_dispatch(needs, purpose, bounds.run) {
                 Ok(dispatch) => dispatch,
                 Err(outcome) => return outcome,
             };
@@ -116,7 +116,7 @@ impl Core {
             self.counters.count_instructions(purpose, 1);
             *count -= 1;
             if !self.deferred.is_empty() {
-                // The limits depend on deferred instructions.
+                // The bounds depend on deferred instructions.
                 break;
             }
         }
@@ -124,12 +124,12 @@ impl Core {
     }
 
     /// Executes an access to a line under the rules for classes, operands and pending copies.
-    pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, limits: Bounds) -> Advance {
+    pub fn issue(&mut self, access: &Access, needs: Needs, memory: &mut Memory, bounds: Bounds) -> Advance {
         self.away = None;
         if let Some(at) = self.retry_at {
             self.end_stall(at);
         }
-        let dispatch = match self.next_dispatch(needs, access.purpose, limits.hit) {
+        let dispatch = match self.next_dispatch(needs, access.purpose, bounds.hit) {
             Ok(dispatch) => dispatch,
             Err(outcome) => return outcome,
         };
@@ -145,7 +145,7 @@ impl Core {
             self.defer(access, needs.class, &dispatch, memory);
             return Advance::Done;
         };
-        let served = self.serve(access, needs.class, &mut None, begin, memory, limits.until);
+        let served = self.serve(access, needs.class, &mut None, begin, memory, bounds.until);
         let latency = self.units.latency(needs.class);
         let (entry, result) = match served {
             CacheAnswer::Later => return self.dispatches_later(dispatch),
@@ -470,10 +470,10 @@ impl Core {
         }
     }
 
-    /// Limits under which no instruction dispatches in or after the cycle of the first deferred access, nor
+    /// Bounds within which no instruction dispatches in or after the cycle of the first deferred access, nor
     /// ahead of an event for which an instruction waits.
     #[cold]
-    pub(super) fn limits_beside_deferred(&self, Bounds { run, hit, until }: Bounds) -> Bounds {
+    pub(super) fn bounds_beside_deferred(&self, Bounds { run, hit, until }: Bounds) -> Bounds {
         let now = self.pipeline.first_slot(until);
         let (first, _) = self.deferred.first_access(&self.pipeline);
         let run = if self.deferred.awaits_event() { now } else { run };

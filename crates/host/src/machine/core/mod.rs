@@ -205,9 +205,9 @@ impl Core {
     /// How far the core may act: instructions without memory access before `run`, hits before `hit`, and
     /// actions that affect others before `until`.
     #[inline]
-    pub fn limits(&self, run: CoreCycle, hit: CoreCycle, until: CoreCycle) -> Bounds {
-        let limits = Bounds { run: self.pipeline.first_slot(run), hit: self.pipeline.first_slot(hit), until };
-        if self.deferred.is_empty() && self.pending.is_empty() { limits } else { self.limits_beside_deferred(limits) }
+    pub fn bounds(&self, run: CoreCycle, hit: CoreCycle, until: CoreCycle) -> Bounds {
+        let bounds = Bounds { run: self.pipeline.first_slot(run), hit: self.pipeline.first_slot(hit), until };
+        if self.deferred.is_empty() && self.pending.is_empty() { bounds } else { self.bounds_beside_deferred(bounds) }
     }
 
     /// Whether instructions without operands need nothing but a slot, a window entry and their line.

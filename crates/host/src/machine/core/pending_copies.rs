@@ -73,10 +73,10 @@ impl Core {
     ///
     /// # Errors
     /// The outcome of the attempt, if it cannot dispatch yet.
-    pub fn dispatch_awaited(&mut self, purpose: Purpose, limits: Bounds) -> Result<(EntryId, CoreCycle), Advance> {
+    pub fn dispatch_awaited(&mut self, purpose: Purpose, bounds: Bounds) -> Result<(EntryId, CoreCycle), Advance> {
         let slot = self.pipeline.next_slot().ok_or(Advance::Blocked)?;
         let at = self.pipeline.cycle(slot);
-        if at >= limits.until {
+        if at >= bounds.until {
             return Err(Advance::Later(at));
         }
         self.counters.count_instructions(purpose, 1);

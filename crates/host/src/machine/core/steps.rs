@@ -35,18 +35,18 @@ impl Core {
     /// Executes steps up to the first one that waits, that is after a boundary of the region, or that is
     /// neither instructions without memory access nor an access whose page is known.
     #[inline]
-    pub fn run(&mut self, memory: &mut Memory, limits: Bounds) -> Pause {
+    pub fn run(&mut self, memory: &mut Memory, bounds: Bounds) -> Pause {
         if !self.is_plain() {
             return Pause::Step;
         }
         loop {
             let mut port = memory.caches.port(self.index);
-            let end = self.retry(&port, limits).unwrap_or_else(|| self.run_steps(&mut port, limits));
+            let end = self.retry(&port, bounds).unwrap_or_else(|| self.run_steps(&mut port, bounds));
             let slot = match end {
                 End::Away(slot) => slot,
                 End::Pause(pause) => return pause,
             };
-            let at = match self.cycle_before(slot, limits.until) {
+            let at = match self.cycle_before(slot, bounds.until) {
                 Ok(at) => at,
                 Err(later) => return Pause::Waits(later),
             };
@@ -65,7 +65,7 @@ impl Core {
 
     /// Executes steps as [`Self::run`] does, up to an access to a line of which the caches hold no data.
     #[inline(never)]
-    fn run_steps(&mut self, port: &mut Port<'_>, limits: Bounds) -> End {
+    fn run_steps(&mut self, port: &mut Port<'_>, bounds: Bounds) -> End {
         self.away = None;
         while let Some(step) = self.steps.first() {
             if self.counters.instructions >= self.boundary {
@@ -73,7 +73,7 @@ impl Core {
             }
             let (address, kind) = match step {
                 Step::Compute { mut instructions } => {
-                    match self.run_plain::<true>(&mut instructions, Purpose::Program, limits) {
+                    match self.run_plain::<true>(&mut instructions, Purpose::Program, bounds) {
                         Advance::Done => self.steps.advance(),
                         Advance::Part => self.steps.replace(Step::Compute { instructions }),
                         waits => return End::Pause(Pause::Waits(waits)),
@@ -89,7 +89,7 @@ impl Core {
             };
             // The number of bytes matters to requests.
             let mut access = Access { address, bytes: 0, kind, purpose: Purpose::Program, on_miss: self.on_miss };
-            match self.hit::<true>(port, &access, limits) {
+            match self.hit::<true>(port, &access, bounds) {
                 Attempt::Hit(_) => self.steps.advance(),
                 Attempt::Away(slot, away) => {
                     access.bytes = word_bytes(address, port.line_size());
@@ -103,12 +103,12 @@ impl Core {
     }
 
     /// Repeats the access of [`Core::away`], if there is one and the caches still lack its line.
-    fn retry(&self, port: &Port<'_>, limits: Bounds) -> Option<End> {
+    fn retry(&self, port: &Port<'_>, bounds: Bounds) -> Option<End> {
         if !port.is_still_away(&self.away?.away) {
             return None;
         }
         Some(match self.pipeline.next_slot() {
-            Some(slot) if slot < limits.hit => End::Away(slot),
+            Some(slot) if slot < bounds.hit => End::Away(slot),
             Some(slot) => End::Pause(Pause::Waits(Advance::Later(self.pipeline.cycle(slot)))),
             None => End::Pause(Pause::Waits(Advance::Blocked)),
         })
@@ -117,12 +117,12 @@ impl Core {
     /// Dispatches instructions without memory access before the limit, up to a boundary of the region;
     /// `count` is the number of those left.
     #[inline]
-    pub fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, limits: Bounds) -> Advance {
+    pub fn run_instructions(&mut self, count: &mut u64, purpose: Purpose, bounds: Bounds) -> Advance {
         // One by one, where an interrupt may come between two of them.
         if self.is_integer_plain && !self.overlap.is_active() && self.interrupts_due == 0 {
-            self.run_plain::<false>(count, purpose, limits)
+            self.run_plain::<false>(count, purpose, bounds)
         } else {
-            self.run_class(count, Needs::class(InstructionClass::Integer), purpose, limits)
+            self.run_class(count, Needs::class(InstructionClass::Integer), purpose, bounds)
         }
     }
 

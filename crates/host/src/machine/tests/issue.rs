@@ -246,7 +246,7 @@ fn an_awaited_instruction_blocks_retirement_and_no_dispatch() {
     for order in [Order::InOrder, Order::OutOfOrder] {
         let core = CoreSettings { order, ..CoreSettings::PAPER };
         let mut core = Core::new(0, &core, core.mshrs, Box::new(Steps(std::iter::empty())), u64::MAX);
-        let all = core.limits(CoreCycle(1 << 20), CoreCycle(1 << 20), CoreCycle(1 << 20));
+        let all = core.bounds(CoreCycle(1 << 20), CoreCycle(1 << 20), CoreCycle(1 << 20));
         let (entry, _) = core.dispatch_awaited(Purpose::Program, all).unwrap();
         let mut left = 1_000;
         assert!(matches!(core.run_instructions(&mut left, Purpose::Program, all), Advance::Part));

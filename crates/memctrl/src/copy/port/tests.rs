@@ -15,7 +15,7 @@ use super::{ColumnContender, CopyPort, RowStepDone};
 use crate::access::Stamp;
 use crate::copy::CopyProgram;
 use crate::copy::DataGate;
-use crate::copy::thread::{RunningThread, ThreadPhase};
+use crate::copy::thread::{PortThread, ThreadPhase};
 use model::{Model, World, update};
 
 /// Two ranks of two banks.
@@ -48,7 +48,7 @@ fn program((kind, rank, swapped): (Mechanism, u8, bool)) -> Vec<CopyStep> {
 }
 
 /// The next column command of a thread, and from when on its data allows it.
-fn column_step(thread: &RunningThread) -> Option<(Command, Cycle)> {
+fn column_step(thread: &PortThread) -> Option<(Command, Cycle)> {
     Some((thread.next_column()?.command, thread.data_from()?))
 }
 
@@ -109,7 +109,7 @@ impl Pair {
     }
 
     /// The thread at a position in the order of dispatch.
-    fn thread(&self, place: usize) -> &RunningThread {
+    fn thread(&self, place: usize) -> &PortThread {
         self.port.thread(self.slot(place))
     }
 
@@ -153,7 +153,7 @@ impl Pair {
             is_alone: true,
         };
         let thread = Steps { channel: Channel(0), steps };
-        self.port.push(RunningThread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, self.now));
+        self.port.push(PortThread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
     }
 
@@ -324,9 +324,9 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     };
     let gate = DataGate::Each(std::collections::VecDeque::new());
     let thread = Steps { channel: Channel(0), steps };
-    let mut thread = RunningThread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
+    let mut thread = PortThread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
     thread.begin(Cycle(0), None, |_| Some(Row(2)));
-    let data_from = |thread: &RunningThread| column_step(thread).map(|(_, data_from)| data_from);
+    let data_from = |thread: &PortThread| column_step(thread).map(|(_, data_from)| data_from);
     assert_eq!(data_from(&thread), None, "no line has been read");
     thread.data_arrives(Cycle(50));
     thread.data_arrives(Cycle(54));

@@ -13,7 +13,7 @@ use dram_spec::PhysicalAddress;
 use super::convert::Arrivals;
 use super::record::{AccessKind, Event, Record};
 
-use run::{CandidateSource, RunPiece, WriteRun};
+use run::{CandidateSource, WriteAt, WriteRun};
 use slots::{Fate, Slot, Slots};
 use span::{PIECE_BYTES, Recent, Span};
 
@@ -165,7 +165,7 @@ impl CopyFinder {
             }
             Event::Write { .. } => {
                 let Some(at) = Span::of(event) else { return };
-                self.write(RunPiece { at, number, is_zero });
+                self.write(WriteAt { at, number, is_zero });
             }
             Event::Copy { dst, src, bytes, .. } => {
                 self.foreign(Span { start: src.0, bytes }, false, number);
@@ -185,8 +185,8 @@ impl CopyFinder {
         }
     }
 
-    fn write(&mut self, write: RunPiece) {
-        let RunPiece { at, number, .. } = write;
+    fn write(&mut self, write: WriteAt) {
+        let WriteAt { at, number, .. } = write;
         let own = self.runs.iter().position(|run| run.precedes(at)).filter(|&index| self.extend(index, write));
         let own = own.map(|index| self.runs[index].first);
         self.disturb(at, true, number, own);
@@ -199,7 +199,7 @@ impl CopyFinder {
     }
 
     /// Extends a run by a write; ends the run if that is not possible.
-    fn extend(&mut self, index: usize, write: RunPiece) -> bool {
+    fn extend(&mut self, index: usize, write: WriteAt) -> bool {
         let run = &mut self.runs[index];
         let before = run.last;
         match run.extend(write, &self.reads) {
@@ -223,14 +223,14 @@ impl CopyFinder {
     }
 
     /// Begins a run with the write before, if both have a source.
-    fn begin(&mut self, write: RunPiece) -> bool {
+    fn begin(&mut self, write: WriteAt) -> bool {
         for direction in [AddressOrder::Up, AddressOrder::Down] {
             let before = write.at.beside(direction.opposite());
             let Some((at, first)) = before.and_then(|at| Some((at, self.writes.unused(at, write.number)?))) else {
                 continue;
             };
             let (line, is_zero) = self.slots.line_of(first.number);
-            let first = RunPiece { at, number: first.number, is_zero };
+            let first = WriteAt { at, number: first.number, is_zero };
             let sources = self.reads.latest().take(SOURCES_MAX).chain(self.beginnings.latest().take(SOURCES_MAX));
             let Some(run) = WriteRun::begin((first, write), direction, line, sources, &self.reads) else { continue };
             if self.runs.len() == RUNS_MAX {

@@ -48,7 +48,7 @@ pub(super) enum Data {
 
 /// A write, as far as runs use it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RunPiece {
+pub(super) struct WriteAt {
     pub(super) at: Span,
     pub(super) number: u64,
     /// Whether the trace says that all its bytes are 0.
@@ -78,7 +78,7 @@ impl WriteRun {
     /// The run of two writes side by side, if the sources of both are known. `sources` are first
     /// bytes of recent reads.
     pub(super) fn begin(
-        (first, second): (RunPiece, RunPiece),
+        (first, second): (WriteAt, WriteAt),
         direction: AddressOrder,
         line: u64,
         sources: impl Iterator<Item = u64>,
@@ -143,8 +143,8 @@ impl WriteRun {
 
     /// Adds a write; returns its read, by first byte and number, if the origin is chosen and is
     /// memory. Origins without such a read are dropped; `Err` if none is left.
-    pub(super) fn extend(&mut self, write: RunPiece, reads: &Recent) -> Result<Option<(u64, u64)>, ()> {
-        let RunPiece { at, number, is_zero } = write;
+    pub(super) fn extend(&mut self, write: WriteAt, reads: &Recent) -> Result<Option<(u64, u64)>, ()> {
+        let WriteAt { at, number, is_zero } = write;
         let dst = self.dst;
         let read_of = |origin: &CandidateSource| match origin.from {
             Data::Zeros => is_zero.then_some((at.start, number)),
