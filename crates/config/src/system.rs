@@ -118,7 +118,7 @@ const FAULTY_ROW_KEYS: &[Key] = &[
     Key::new("faulty_rows", Holds::Tables, "[{ channel = 0, rank = 0, bank = 3, row = 17 }]", "rows that the chip replaced by spares; FPM cannot use them").values("a list of tables, each row once").or("none"),
     Key::new("faulty_rows.channel", CHECKED, "0", "its channel").values("from 0"),
     Key::new("faulty_rows.rank", CHECKED, "0", "its rank").values("from 0"),
-    Key::new("faulty_rows.bank", CHECKED, "3", "its bank").values("from 0, below the banks of a rank"),
+    Key::new("faulty_rows.bank", CHECKED, "3", "its bank").values("from 0, below the number of banks of a rank"),
     Key::new("faulty_rows.row", CHECKED, "17", "its row").values("from 0"),
 ];
 

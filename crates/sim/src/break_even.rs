@@ -30,8 +30,7 @@ pub struct BreakEven<'a> {
 impl BreakEven<'_> {
     /// The size from which a copy under a method takes less time than by the loop, each alone on the idle
     /// machine with nothing cached. Sizes from 64 KiB down by powers of two are tried until one is not faster; then
-    /// bisection finds the size to a line. None if no device copies under the
-    /// method, or 64 KiB are not faster.
+    /// bisection finds the size to a line. None if no device copies under the method, or 64 KiB are not faster.
     ///
     /// # Errors
     /// If the machine cannot run, or `stop` was set.

@@ -56,12 +56,12 @@ struct Loop {
     pieces: u64,
     piece: u64,
     ahead: u64,
-    direction: AddressOrder,
+    order: AddressOrder,
 }
 
 impl Loop {
     fn up(dst: u64, src: u64, pieces: u64) -> Loop {
-        Loop { dst, src, pieces, piece: 64, ahead: 1, direction: AddressOrder::Up }
+        Loop { dst, src, pieces, piece: 64, ahead: 1, order: AddressOrder::Up }
     }
 
     fn bytes(&self) -> u64 {
@@ -69,8 +69,8 @@ impl Loop {
     }
 
     fn records(&self) -> Vec<Record> {
-        let Loop { dst, src, pieces, piece, ahead, direction } = *self;
-        let place = |index: u64| match direction {
+        let Loop { dst, src, pieces, piece, ahead, order } = *self;
+        let place = |index: u64| match order {
             AddressOrder::Up => index * piece,
             AddressOrder::Down => (pieces - 1 - index) * piece,
         };
@@ -122,7 +122,7 @@ fn writes_of(copy: &FoundCopy, records: &[Record]) -> Vec<(u64, u64)> {
             break;
         }
         let (start, bytes) = span(address, bytes);
-        match copy.direction {
+        match copy.order {
             AddressOrder::Up if start + bytes == rest.end => rest.end = start,
             AddressOrder::Down if start == rest.start => rest.start += bytes,
             _ => continue,
@@ -185,10 +185,10 @@ fn a_loop_of_lines_is_one_copy() {
 #[test]
 fn words_chunks_and_descending_loops_are_copies() {
     for (piece, ahead) in [(1, 1), (8, 1), (8, 4), (16, 4), (32, 8), (64, 4), (64, 1), (64, 32)] {
-        for direction in [AddressOrder::Up, AddressOrder::Down] {
-            let one = Loop { piece, ahead, direction, ..Loop::up(0x9000, 0x2008 / piece * piece, 2048 / piece) };
+        for order in [AddressOrder::Up, AddressOrder::Down] {
+            let one = Loop { piece, ahead, order, ..Loop::up(0x9000, 0x2008 / piece * piece, 2048 / piece) };
             let report = check(&one.records(), &[copy(one.dst, one.src, 2048)]);
-            assert_eq!(report.listed[0].direction, direction, "{one:?}");
+            assert_eq!(report.listed[0].order, order, "{one:?}");
         }
     }
 }
@@ -418,8 +418,8 @@ proptest! {
             let lines = draft.pieces * 64;
             let (src, dst) = (at, at + lines + 64 * (1 + draft.gap));
             at = dst + lines + 4096;
-            let direction = if draft.down { AddressOrder::Down } else { AddressOrder::Up };
-            Loop { ahead: draft.ahead, direction, ..Loop::up((1 << 30) + dst, (1 << 30) + src, draft.pieces) }
+            let order = if draft.down { AddressOrder::Down } else { AddressOrder::Up };
+            Loop { ahead: draft.ahead, order, ..Loop::up((1 << 30) + dst, (1 << 30) + src, draft.pieces) }
         }).collect();
         let records = mix(&loops, noise, seed);
         prop_assume!(loops.iter().all(|one| one.accesses_apart_max(&records) < SETTINGS.window));
@@ -470,9 +470,9 @@ proptest! {
     ) {
         let piece = if words { 8 } else { 64 };
         let loops: Vec<Loop> = drafts.iter().zip(places).map(|(draft, (src, dst))| {
-            let direction = if draft.down { AddressOrder::Down } else { AddressOrder::Up };
+            let order = if draft.down { AddressOrder::Down } else { AddressOrder::Up };
             let (src, dst) = (src * 64, dst * 64 + if words { 8 * (draft.gap % 8) } else { 0 });
-            Loop { piece, ahead: draft.ahead, direction, pieces: draft.pieces * (64 / piece), dst, src }
+            Loop { piece, ahead: draft.ahead, order, pieces: draft.pieces * (64 / piece), dst, src }
         }).collect();
         let mut records = mix(&loops, noise, seed);
         for (record, number) in records.iter_mut().zip(0..) {

@@ -90,7 +90,7 @@ fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any
                 *named.entry(rule).or_default() += 1;
             } else {
                 assert!(at == 0 || broken.is_empty(), "#{number} {command}: {reason}, and earlier {broken:?}");
-                *named.entry(reason.split([',', '#', ':']).next().unwrap().to_owned()).or_default() += 1;
+                *named.entry(reason.split([',', '#']).next().unwrap().to_owned()).or_default() += 1;
             }
             checker.push(issued.at, channel, &command);
         }

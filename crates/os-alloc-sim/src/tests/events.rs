@@ -309,6 +309,9 @@ fn a_full_memory_migrates_no_page() {
     for page in 0..all {
         kernel.touch(process, page, &mut operations).unwrap();
     }
+    let frame = |kernel: &Kernel| kernel.address_space(process).unwrap().frame(0);
+    let before = (frame(&kernel), kernel.report(), operations.len());
     let full = Err(Fault::OutOfMemory { needed: 1, free: 0 });
     assert_eq!(kernel.migrate(process, 0, Destination::Anywhere, &mut operations), full);
+    assert_eq!((frame(&kernel), kernel.report(), operations.len()), before);
 }

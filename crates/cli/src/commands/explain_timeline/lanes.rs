@@ -47,8 +47,8 @@ struct Cell {
 struct Lanes(BTreeMap<ChannelBank, BTreeMap<u64, Cell>>);
 
 impl Lanes {
-    fn mark(&mut self, column: u64, lane: ChannelBank, mark: Mark, is_open: Option<bool>) {
-        let cells = self.0.entry(lane).or_default();
+    fn mark(&mut self, column: u64, bank: ChannelBank, mark: Mark, is_open: Option<bool>) {
+        let cells = self.0.entry(bank).or_default();
         let earlier = cells.get(&column);
         let mark = if earlier.is_some() { SEVERAL } else { mark };
         let is_open = is_open.or(earlier.and_then(|cell| cell.is_open));
@@ -74,8 +74,8 @@ impl Lanes {
                 self.mark(column, at(dst), DESTINATION, is_open);
             }
             Operands::BankSet(_) | Operands::Rank(_) => {
-                for &lane in several {
-                    self.mark(column, lane, mark, is_open);
+                for &bank in several {
+                    self.mark(column, bank, mark, is_open);
                 }
             }
         }

@@ -166,7 +166,7 @@ fn copies(args: &FindCopiesArgs, report: &CopyReport) -> String {
         ("destination", Right, &|copy| format!("{:#x}", copy.dst.0)),
         ("source", Right, &|copy| copy.src.map_or("zeros".to_owned(), |src| format!("{:#x}", src.0))),
         ("bytes", Right, &|copy| grouped(copy.bytes)),
-        ("order", Left, &|copy| order(copy.direction).to_owned()),
+        ("order", Left, &|copy| order_name(copy.order).to_owned()),
     ];
     let shown = &report.listed[..report.listed.len().min(args.limit)];
     let left = report.copies.count + report.fills.count - shown.len() as u64;
@@ -174,8 +174,8 @@ fn copies(args: &FindCopiesArgs, report: &CopyReport) -> String {
     format!("\n{}\n{more}", listed(&columns, shown, usize::MAX).trim_end())
 }
 
-const fn order(direction: AddressOrder) -> &'static str {
-    match direction {
+const fn order_name(order: AddressOrder) -> &'static str {
+    match order {
         AddressOrder::Up => "ascending",
         AddressOrder::Down => "descending",
     }
@@ -215,7 +215,7 @@ fn json(args: &FindCopiesArgs, format: &str, report: &CopyReport, marks: Option<
             "src": copy.src.map(|src| src.0),
             "offset": copy.src.map(|src| i128::from(copy.dst.0) - i128::from(src.0)).map(|offset| offset.to_string()),
             "bytes": copy.bytes,
-            "order": order(copy.direction),
+            "order": order_name(copy.order),
             "equally_good_sources": copy.choices,
         })
     };

@@ -9,7 +9,7 @@ use dram_spec::{
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
-use rowclone::{CopyStep, CopyThread as Steps, FPM, Line, PSM, PSM2, Run, RunWrite};
+use rowclone::{CopyStep, CopyThread, FPM, Line, PSM, PSM2, Run, RunWrite};
 
 use super::{ColumnContender, CopyPort, RowStepDone};
 use crate::access::Stamp;
@@ -152,7 +152,7 @@ impl Pair {
             slot: number,
             is_alone: true,
         };
-        let thread = Steps { channel: Channel(0), steps };
+        let thread = CopyThread { channel: Channel(0), steps };
         self.port.push(PortThread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
     }
@@ -323,7 +323,7 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
         is_alone: true,
     };
     let gate = DataGate::Each(std::collections::VecDeque::new());
-    let thread = Steps { channel: Channel(0), steps };
+    let thread = CopyThread { channel: Channel(0), steps };
     let mut thread = PortThread::new(origin, thread.steps, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
     thread.begin(Cycle(0), None, |_| Some(Row(2)));
     let data_from = |thread: &PortThread| column_step(thread).map(|(_, data_from)| data_from);

@@ -224,15 +224,15 @@ impl CopyFinder {
 
     /// Begins a run with the write before, if both have a source.
     fn begin(&mut self, write: WriteAt) -> bool {
-        for direction in [AddressOrder::Up, AddressOrder::Down] {
-            let before = write.at.beside(direction.opposite());
+        for order in [AddressOrder::Up, AddressOrder::Down] {
+            let before = write.at.beside(order.opposite());
             let Some((at, first)) = before.and_then(|at| Some((at, self.writes.unused(at, write.number)?))) else {
                 continue;
             };
             let (line, is_zero) = self.slots.line_of(first.number);
             let first = WriteAt { at, number: first.number, is_zero };
             let sources = self.reads.latest().take(SOURCES_MAX).chain(self.beginnings.latest().take(SOURCES_MAX));
-            let Some(run) = WriteRun::begin((first, write), direction, line, sources, &self.reads) else { continue };
+            let Some(run) = WriteRun::begin((first, write), order, line, sources, &self.reads) else { continue };
             if self.runs.len() == RUNS_MAX {
                 let oldest = (0..RUNS_MAX).min_by_key(|&index| self.runs[index].last).unwrap_or(0);
                 self.end(oldest, true);

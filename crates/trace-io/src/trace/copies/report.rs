@@ -63,7 +63,7 @@ pub struct FoundCopy {
     /// Size in bytes.
     pub bytes: u64,
     /// Order of its addresses.
-    pub direction: AddressOrder,
+    pub order: AddressOrder,
     /// Equally good sources, at least 1.
     pub choices: u64,
     /// Line of its first read or write.
@@ -107,9 +107,9 @@ impl CopyReport {
         let source = run.origins.first().and_then(|origin| origin.from.source(run.dst));
         let src = source.map(|source| PhysicalAddress(source.start));
         if self.listed.len() < CopyReport::LISTED_MAX {
-            let WriteRun { line, direction, choices, begin_line, pieces, .. } = *run;
+            let WriteRun { line, order, choices, begin_line, pieces, .. } = *run;
             let lines = (line, last_line);
-            self.listed.push(FoundCopy { lines, src, dst, bytes, direction, choices, begin_line, pieces });
+            self.listed.push(FoundCopy { lines, src, dst, bytes, order, choices, begin_line, pieces });
         }
         let Some(src) = src else {
             self.fills.add(bytes);

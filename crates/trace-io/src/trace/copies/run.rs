@@ -5,7 +5,7 @@ use super::span::{AddressOrder, Recent, Span};
 /// Consecutive writes, in the order of their addresses, with their possible sources.
 #[derive(Clone, Debug)]
 pub(super) struct WriteRun {
-    pub(super) direction: AddressOrder,
+    pub(super) order: AddressOrder,
     /// Bytes written.
     pub(super) dst: Span,
     /// Line of the trace with the first write.
@@ -79,7 +79,7 @@ impl WriteRun {
     /// bytes of recent reads.
     pub(super) fn begin(
         (first, second): (WriteAt, WriteAt),
-        direction: AddressOrder,
+        order: AddressOrder,
         line: u64,
         sources: impl Iterator<Item = u64>,
         reads: &Recent,
@@ -92,7 +92,7 @@ impl WriteRun {
             }
             let Some(one) = from.source(first.at).and_then(|at| reads.unused(at, first.number)) else { continue };
             let Some(two) = from.source(second.at).and_then(|at| reads.unused(at, second.number)) else { continue };
-            let before = from.source(first.at).and_then(|at| at.beside(direction.opposite()));
+            let before = from.source(first.at).and_then(|at| at.beside(order.opposite()));
             let begins = before.is_none_or(|at| reads.unused(at, first.number).is_none());
             let starts = [first.at.start, second.at.start].map(|start| from.at(start));
             let reads = vec![(starts[0], one.number), (starts[1], two.number)];
@@ -109,7 +109,7 @@ impl WriteRun {
         let mut dst = first.at;
         dst.grow(second.at);
         (!origins.is_empty()).then_some(WriteRun {
-            direction,
+            order,
             dst,
             line,
             first: first.number,
@@ -135,7 +135,7 @@ impl WriteRun {
 
     /// Whether a write continues the order of addresses.
     pub(super) fn precedes(&self, at: Span) -> bool {
-        match self.direction {
+        match self.order {
             AddressOrder::Up => self.dst.last().checked_add(1) == Some(at.start),
             AddressOrder::Down => at.last().checked_add(1) == Some(self.dst.start),
         }
@@ -191,7 +191,7 @@ impl WriteRun {
     /// it, as far as is known before piece `now`. Reads before zeros.
     pub(super) fn best(&self, now: u64, is_over: bool, reads: &Recent) -> Vec<usize> {
         let score = |origin: &CandidateSource| {
-            let after = origin.from.source(self.piece).and_then(|at| at.beside(self.direction));
+            let after = origin.from.source(self.piece).and_then(|at| at.beside(self.order));
             let ends = is_over && after.is_none_or(|at| reads.unused(at, now).is_none());
             (origin.from != Data::Zeros, u8::from(origin.begins) + u8::from(ends))
         };

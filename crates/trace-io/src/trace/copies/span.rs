@@ -36,8 +36,8 @@ impl Span {
     }
 
     /// The span of equal size after this one, or before it.
-    pub(super) fn beside(self, direction: AddressOrder) -> Option<Span> {
-        let start = match direction {
+    pub(super) fn beside(self, order: AddressOrder) -> Option<Span> {
+        let start = match order {
             AddressOrder::Up => self.start.checked_add(self.bytes),
             AddressOrder::Down => self.start.checked_sub(self.bytes),
         };
